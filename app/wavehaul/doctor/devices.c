@@ -118,7 +118,9 @@ static const char *describe(const struct wh_nic *nic, char *text, size_t room)
 static struct wh_finding check_in_place(const struct wh_nic *nic, const char *text)
 {
 	if (nic->verbs)
-		return wh_good("%s: DPDK works beside it", text);
+		return wh_good("%s: DPDK works beside it, and has all packets to its address while "
+			       "wavehaul runs on it",
+			text);
 	return wh_fix(strcmp(nic->driver, "mlx4_core") == 0 ? "modprobe -a ib_uverbs mlx4_ib"
 							    : "modprobe -a ib_uverbs mlx5_ib",
 		"%s: DPDK works beside it, by InfiniBand verbs that are not loaded", text);

@@ -102,6 +102,17 @@ static void dpdks(void)
 	remove_tree(root);
 }
 
+/* While mlx5's port is open the kernel gets no packets of its interface. */
+static void beside_the_kernel(void)
+{
+	begin("mlx5_core");
+	put(PCI NIC "/net/ens1f0/mtu", "9000\n");
+	expect(true, false, "");
+	point(PCI NIC "/net/ens1f0/upper_bond0", "../bond0");
+	expect(true, false, "ens1f0 is part of bond0, whose packets would be wavehaul's");
+	remove_tree(root);
+}
+
 static void of_another_process(void)
 {
 	begin("vfio-pci");
@@ -178,6 +189,7 @@ static void without_iommu(void)
 
 CU_TestInfo wh_tests[] = {
 	{"the kernel's", the_kernels},
+	{"beside the kernel", beside_the_kernel},
 	{"DPDK's", dpdks},
 	{"of another process", of_another_process},
 	{"of a group", of_a_group},

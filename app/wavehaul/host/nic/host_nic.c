@@ -73,6 +73,27 @@ static bool is_dpdks(const struct wh_machine *machine, const struct wh_nic *nic,
 	return false;
 }
 
+/*
+ * A driver beside which DPDK works (mlx5) gives us all packets to the NIC's address, the kernel's,
+ * too, as long as the port is open.
+ */
+static bool spares_system(const struct wh_nic *nic, char *why, size_t why_bytes)
+{
+	if (nic->session[0] != '\0')
+		snprintf(why, why_bytes,
+			"%.80s through %s, whose packets would all be wavehaul's: choose another "
+			"--port, or share it with af_packet:%s",
+			nic->session, nic->interface, nic->interface);
+	else if (nic->upper[0] != '\0')
+		snprintf(why, why_bytes,
+			"%s is part of %s, whose packets would be wavehaul's: choose another "
+			"--port, or share it with af_packet:%s",
+			nic->interface, nic->upper, nic->upper);
+	else
+		return true;
+	return false;
+}
+
 static bool may_have(const struct wh_machine *machine, const struct wh_nic *nic,
 	struct wh_port_spec *spec, char *why, size_t why_bytes)
 {
@@ -91,6 +112,7 @@ static bool may_have(const struct wh_machine *machine, const struct wh_nic *nic,
 			nic->driver, nic->address);
 		return false;
 	case WH_NIC_IN_PLACE:
+		return spares_system(nic, why, why_bytes);
 	case WH_NIC_FOREIGN: /* DPDK decides: it may have a driver that we do not know */
 		break;
 	}
