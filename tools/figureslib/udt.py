@@ -28,7 +28,7 @@ RUNS = (
     Run('udt-fig12', 20, NETWORKS),
     Run('udt-fig13', 30, (SHORT, 'sweep.rate=10M,100M')),
     Run('udt-fig16', 5, ('scenario.duration=30s',)),
-    Run('udt-fig17', 4, ('scenario.duration=50s',)),
+    Run('udt-fig17', 4, ('scenario.duration=35s',)),
     Run('udt-fig18', 10, ('scenario.duration=5s', 'sweep.queue=100,1000')),
     Run('udt-fig19', 20, ('scenario.duration=60s', ONCE)),
     Run('udt-fig20', 12, ('sweep.udts=4',)),
