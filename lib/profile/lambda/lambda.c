@@ -298,7 +298,7 @@ static enum wh_limit limit_of(const struct wh_control *control)
 static const char *mode_name(const struct wh_lambda *lambda)
 {
 	static const char *const names[] = {
-		"start", "verify", "yield", "hold", "cut", "fill", "test", "window"};
+		"start", "verify", "yield", "hold", "cut", "fill", "window"};
 
 	if (lambda->mode != WH_LAMBDA_HOLD)
 		return names[lambda->mode];

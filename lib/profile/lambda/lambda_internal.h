@@ -29,7 +29,6 @@ enum wh_lambda_mode {
 	WH_LAMBDA_HOLD,   /* the line is ours: a small queue stands */
 	WH_LAMBDA_CUT,    /* reduced; until the queue is gone */
 	WH_LAMBDA_FILL,   /* rises by the same step for all flows of the line */
-	WH_LAMBDA_TEST,   /* do others reduce? */
 	WH_LAMBDA_WINDOW, /* beside flows that fill every queue */
 };
 
@@ -80,8 +79,6 @@ struct wh_lambda {
 	uint64_t event_tsc; /* the rise counts from here */
 	uint64_t free_pkts; /* since a queue was seen; packets from here on were sent ... */
 	double free_pps;    /* ... at this rate */
-	uint32_t calm;      /* reductions in a row with the same arrival rate */
-	uint32_t alone;     /* tests in a row that saw nobody */
 	uint32_t vain;      /* reductions in a row that changed nothing */
 	uint32_t checks;    /* of the queue, since it became shorter */
 

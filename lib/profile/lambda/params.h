@@ -29,8 +29,8 @@ struct wh_lambda_params {
 		surely, trial_runs, trial_pkts, trial_s, trial_samples, trial_pkts_max,
 		under_ceiling, ceiling_s, ceiling_rtt, ceiling_most_s, same, beyond;
 	double cut_most, cut_least, cut_fades, rise, rise_double_s, rise_least, cut_floor,
-		check_rtt, checks, shorter, same_s, vain, free, free_most, fell, test_calm,
-		test_one_in, test_queues, since_most_s, peak_fades, lengthens;
+		check_rtt, checks, shorter, same_s, vain, free, free_most, fell, since_most_s,
+		peak_fades, lengthens;
 	double window_first, modest, modest_most, share_learnt, cubic, cubic_most, growth_pkts,
 		shrink, clear_little, clear_rtt, clear_s, clear_grow, clear_flat, pace, pace_most,
 		pace_step, pace_back;
@@ -186,9 +186,6 @@ static const struct wh_lambda_params params = {
 	.free = 1.25, /* times what arrived, without a queue: there is more, ... */
 	.free_most = 0.5, /* ... and so much of our part may be added in a round trip */
 	.fell = 0.3, /* of an almost too long queue is left: others have reduced */
-	.test_calm = 6, /* cycles without news, then one in ... */
-	.test_one_in = 8, /* ... so many is a test, ... */
-	.test_queues = 3.0, /* times the queue, by the part that was not reduced */
 	.since_most_s = 2.0, /* of the time in which a queue was drained counts for the rise */
 	.peak_fades = 0.95, /* the longest queue seen, with each one that is too long */
 	.lengthens = 1.1, /* a queue that overflowed before, and now did not */

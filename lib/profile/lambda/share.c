@@ -7,8 +7,7 @@
  * that the line has become wider, or that others have left.
  *
  * The part shrinks from cycle to cycle while nothing changes, and what is added with it, so that
- * few packets wait when all have what is theirs. Now and then a flow does not reduce (TEST). If the
- * queue stays, nobody else has, and the line is its own.
+ * few packets wait when all have what is theirs.
  */
 
 #include <math.h>
@@ -99,10 +98,8 @@ static void begin_cut(struct wh_lambda *lambda, const struct wh_delivery_event *
 
 	if (lambda->mode == WH_LAMBDA_FILL && fabs(pps - lambda->peak_pps) < params.same * pps) {
 		lambda->cut = fmax(lambda->cut * params.cut_fades, params.cut_least);
-		lambda->calm++;
 	} else {
 		lambda->cut = params.cut_most;
-		lambda->calm = 0;
 	}
 	lambda->peak_pps = pps;
 	lambda->cut_from_pps = lambda->rate_pps;
@@ -134,7 +131,6 @@ void wh_lambda_begin_cut(struct wh_lambda *lambda, const struct wh_delivery_even
 void wh_lambda_begin_fill(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
 	lambda->cut = params.cut_most;
-	lambda->calm = 0;
 	lambda->mode = WH_LAMBDA_HOLD;
 	lambda->cut_pkts = event->sent_pkts;
 	rise_from_here(lambda, event);
@@ -146,24 +142,6 @@ void wh_lambda_begin_after_others(struct wh_lambda *lambda)
 	lambda->full_s = 0.0;
 	lambda->mode = WH_LAMBDA_WINDOW;
 	lambda->cut = params.cut_most;
-}
-
-/* One in a few, and not the same one for two flows that see the same. */
-static bool tests_now(const struct wh_lambda *lambda, const struct wh_delivery_event *event)
-{
-	return lambda->calm >= params.test_calm &&
-	       ((event->arrived_tsc >> 8) + event->delivered_pkts) % (uint64_t)params.test_one_in ==
-		       0;
-}
-
-static void begin_test(struct wh_lambda *lambda, const struct wh_delivery_event *event)
-{
-	lambda->mode = WH_LAMBDA_TEST;
-	check_from_here(lambda, event);
-	rise_from_here(lambda, event);
-	lambda->peak_pps = wh_lambda_likely_part_pps(lambda);
-	wh_lambda_set_rate(lambda, lambda->peak_pps);
-	wh_lambda_mark(lambda, event);
 }
 
 /* The queue did not become shorter: reduce again, or the path has become longer. */
@@ -296,37 +274,10 @@ static void on_fill(struct wh_control *control, const struct wh_delivery_event *
 		wh_lambda_set_rate(lambda, line_pps);
 		wh_lambda_begin_hold(lambda, event);
 		lambda->busy_pps = wh_lambda_part_pps(lambda);
-	} else if (tests_now(lambda, event)) {
-		begin_test(lambda, event);
 	} else {
 		begin_cut(lambda, event);
 		count_from_here(lambda);
 	}
-}
-
-static void on_test(struct wh_lambda *lambda, const struct wh_delivery_event *event)
-{
-	const struct wh_lambda_path *path = &lambda->path;
-	double since_s = wh_lambda_since_s(path, event->now_tsc, lambda->cut_tsc);
-	double enough_s = params.check_rtt * wh_lambda_path_covered_s(path) +
-			  params.test_queues * lambda->cut_queue_s / lambda->cut;
-
-	if (path->queue_s < params.empty * lambda->cut_queue_s) {
-		lambda->alone = 0;
-		begin_fill(lambda, event);
-		return;
-	}
-	if (path->seen_pkts <= lambda->cut_pkts || since_s < enough_s)
-		return;
-	if (++lambda->alone < params.checks) {
-		begin_cut(lambda, event);
-		return;
-	}
-	lambda->alone = 0;
-	lambda->own_pps = wh_lambda_likely_part_pps(lambda);
-	wh_lambda_set_rate(lambda, lambda->own_pps);
-	wh_lambda_begin_hold(lambda, event);
-	lambda->busy_pps = lambda->own_pps;
 }
 
 void wh_lambda_share(struct wh_control *control, const struct wh_delivery_event *event)
@@ -335,8 +286,6 @@ void wh_lambda_share(struct wh_control *control, const struct wh_delivery_event 
 
 	if (lambda->mode == WH_LAMBDA_CUT)
 		on_cut(control, event);
-	else if (lambda->mode == WH_LAMBDA_FILL)
-		on_fill(control, event);
 	else
-		on_test(lambda, event);
+		on_fill(control, event);
 }
