@@ -116,7 +116,7 @@ static void seek(struct wh_control *control, const struct wh_delivery_event *eve
 	const struct wh_lambda_sample *sample = &lambda->path.sample;
 	double overtaken_s = (double)event->overtaken_tsc / lambda->path.hz;
 	double arrives_pps = fmin(sample->arrival_pps, sample->sent_pps);
-	bool much = (double)sample->lost_pkts > params.drastic * (double)sample->seen_pkts;
+	bool much = (double)sample->lost_pkts > params.overload * (double)sample->seen_pkts;
 	bool ordered = params.sample_overtaken * overtaken_s < sample->span_s;
 	bool less = sample->arrival_pps > 0.0 && sample->queue_s > 0.0 &&
 		    sample->arrival_pps < params.whole * sample->sent_pps;
