@@ -121,7 +121,8 @@ def client_anew(program, folder):
             pair.start_server()
             expect_status(pair.finish(client), OK)
         for number in '12':
-            wait_until(lambda: pair.said().endswith('is down\n'), 10, 'a link that is lost')
+            wait_until(lambda: pair.said().count('is down\n') == int(number), 10,
+                       'a link that is lost')
             expect_status(pair.run(*send, remote(number)), OK)
         pair.stop_server()
     names = sorted(path.name for path in pair.served.iterdir())

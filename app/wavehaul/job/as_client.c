@@ -146,8 +146,10 @@ static int32_t lead(struct wh_job *job, uint64_t now_tsc)
 
 	if (!may_lead(job))
 		return 0;
-	if (job->ends.source == NULL)
+	if (job->ends.source == NULL) {
 		open_end(job, now_tsc);
+		job->turn.led_tsc = now_tsc;
+	}
 	if (job->ends.source == NULL)
 		return 0;
 	work = wh_job_run_source(job, now_tsc);
@@ -156,18 +158,29 @@ static int32_t lead(struct wh_job *job, uint64_t now_tsc)
 	return work;
 }
 
+/* When data began to flow, which may be before READY; a tree of no bytes, when its source began. */
+static uint64_t began(const struct wh_job *job, uint64_t now_tsc)
+{
+	bool is_empty = job->turn.led_tsc != 0 && wh_source_progress(job->ends.source)->walked &&
+			wh_source_progress(job->ends.source)->bytes_found == 0;
+
+	if (job->view.flow_began_tsc != 0)
+		return job->view.flow_began_tsc;
+	return is_empty ? job->turn.led_tsc : now_tsc;
+}
+
 static void start(struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_session *in = wh_job_in(job);
 
+	if (job->ends.source == NULL)
+		open_end(job, now_tsc);
 	if (job->ends.source != NULL)
 		wh_source_hear(job->ends.source, wh_session_deliver_chunks(in),
 			wh_session_recycled_chunks(in));
-	else
-		open_end(job, now_tsc);
 	if (job->request.verb == WH_JOB_BENCH && job->request.reverse)
 		wh_job_post_end(job); /* the client has nothing more to send */
-	job->ready.began_tsc = job->view.flow_began_tsc != 0 ? job->view.flow_began_tsc : now_tsc;
+	job->ready.began_tsc = began(job, now_tsc);
 	wh_job_enter(job, WH_JOB_RUNNING);
 }
 

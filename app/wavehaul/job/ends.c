@@ -64,7 +64,8 @@ static bool is_shut(int fd)
 static int open_source(struct wh_job *job)
 {
 	const struct wh_request *request = &job->request;
-	struct wh_session *in = wh_job_in(job);
+	/* A client's source hears the sink once READY was read: as_client.c. */
+	struct wh_session *in = job->role == WH_AT_SERVER ? wh_job_in(job) : NULL;
 	const struct wh_source_config config = {
 		.root_fd = request->here.root_fd,
 		.paths = request->here.path,

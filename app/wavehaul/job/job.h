@@ -154,7 +154,7 @@ struct wh_job_sealed {
 
 /* Of a client: the values in READY. Written by the worker before the state is RUNNING. */
 struct wh_job_ready {
-	uint64_t began_tsc; /* when data flowed, or READY came; 0 until then, as `queues` */
+	uint64_t began_tsc; /* 0 until READY came, as `queues` */
 	uint16_t queues;
 	bool as_name; /* as in the record */
 };
@@ -182,6 +182,7 @@ struct wh_job_turn {
 	uint64_t worked_tsc;
 	uint64_t noted_tsc;   /* of the last update of `view` */
 	uint64_t give_up_tsc; /* for the awaited event */
+	uint64_t led_tsc;     /* of a client's source that began before READY; else 0 */
 };
 
 /* Our stream, and the ends of both. Written by the worker, like all following parts. */
