@@ -230,17 +230,12 @@ void wh_bench_row(struct wh_bench_rows *rows, const struct wh_bench_sum *before,
 
 static struct wh_cost cost_here(const struct wh_bench_sum *sum)
 {
-	uint64_t worker_cycles = wh_meter_workers(sum->cycles);
-
-	return (struct wh_cost){wh_meter_sum(sum->cycles) - worker_cycles, worker_cycles};
+	return wh_cost_of(wh_meter_sum(sum->cycles), wh_meter_workers(sum->cycles));
 }
 
-/* As the receiver reports; it may report anything. */
 static struct wh_cost cost_there(const struct wh_bench_report *report)
 {
-	uint64_t worker_cycles = wh_min_u64(report->worker_cycles, report->cycles);
-
-	return (struct wh_cost){report->cycles - worker_cycles, worker_cycles};
+	return wh_cost_of(report->cycles, report->worker_cycles);
 }
 
 static void print_costs(const struct wh_bench_rows *rows, const struct wh_bench_sum *steady)

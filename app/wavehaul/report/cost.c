@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/cost.h"
 
+#include "base/clock.h"
+
 #define BYTES_PER_S 12.5e9 /* at 100 Gb/s */
+
+struct wh_cost wh_cost_of(uint64_t cycles, uint64_t worker_cycles)
+{
+	uint64_t workers = wh_min_u64(worker_cycles, cycles);
+
+	return (struct wh_cost){.packet_cycles = cycles - workers, .worker_cycles = workers};
+}
 
 static double per_byte(uint64_t cycles, uint64_t bytes)
 {

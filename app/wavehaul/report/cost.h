@@ -14,6 +14,9 @@ struct wh_cost {
 	uint64_t worker_cycles; /* files, jobs, repair packets */
 };
 
+/* Of all cycles those of workers; both may be a peer's, who may tell anything. */
+struct wh_cost wh_cost_of(uint64_t cycles, uint64_t worker_cycles);
+
 /*
  * {"cycles_per_byte": {"packets": .., "workers": ..}, "cores_at_100_gbps": the same}, cores of hz
  * each, whatever the other end's CPU has; zeros: nothing has moved.

@@ -359,7 +359,7 @@ static struct wh_cost cost_of(const struct wh_lanes *lanes)
 		cycles = wh_max_u64(cycles, figures->cycles);
 		worker_cycles = wh_max_u64(worker_cycles, figures->worker_cycles);
 	}
-	return (struct wh_cost){cycles - wh_min_u64(cycles, worker_cycles), worker_cycles};
+	return wh_cost_of(cycles, worker_cycles);
 }
 
 /* If it has the process for itself: a server's cycles are of all its jobs. */
