@@ -21,6 +21,7 @@
 #include "guard/capabilities.h"
 #include "host/memory_room.h"
 #include "host/tsc.h"
+#include "machine/tree.h"
 #include "port/interrupts.h"
 
 #define ARGUMENTS_MAX  48
@@ -64,20 +65,14 @@ static void append_split(struct arguments *arguments, const char *text)
 
 static uint64_t hugepage_room_bytes(const char *folder)
 {
-	char path[128];
-	unsigned long long pages = 0;
+	int64_t pages;
 
-	snprintf(path, sizeof(path), "%s/hugepages/hugepages-2048kB/free_hugepages", folder);
-
-	FILE *file = fopen(path, "r");
-
-	if (file == NULL)
+	if (!wh_tree_number("", &pages, "%s/hugepages/hugepages-2048kB/free_hugepages", folder))
 		return 0;
-	if (fscanf(file, "%llu", &pages) != 1)
-		pages = 0;
-	fclose(file);
-	return pages * HUGEPAGE_BYTES > WH_EAL_OWN_BYTES ? pages * HUGEPAGE_BYTES - WH_EAL_OWN_BYTES
-							 : 0;
+
+	uint64_t bytes = (uint64_t)pages * HUGEPAGE_BYTES;
+
+	return bytes - wh_min_u64(bytes, WH_EAL_OWN_BYTES);
 }
 
 uint64_t wh_eal_hugepage_room_bytes(void)
