@@ -50,8 +50,10 @@ int wh_udp_asking_socket(const struct wh_address *peer, uint8_t dscp)
 			setsockopt(fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
 				ipv6 ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER, &probe,
 				sizeof(probe)) != 0)) {
+		int error = errno;
+
 		close(fd);
-		fd = -errno;
+		fd = -error;
 	}
 	return fd;
 }
