@@ -30,5 +30,8 @@ void wh_nic_counters_read(
 const char *wh_nic_counter(
 	const struct wh_nic_counters *counters, uint32_t number, uint64_t *value);
 
-/* Packets that we sent and the NIC held back or dropped, because it may not or cannot send more. */
+/*
+ * How often the NIC held back or dropped what we sent, because it may not or cannot send more:
+ * packets, or pauses that the switch asked for.
+ */
 uint64_t wh_nic_counters_held(const struct wh_nic_counters *counters);

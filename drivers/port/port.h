@@ -70,7 +70,7 @@ struct wh_port_stats {
 	uint64_t tx_bytes;
 	uint64_t tx_full;       /* bursts that the device did not take whole: not a loss */
 	uint64_t tx_linearised; /* packets copied into one mbuf for sending */
-	uint64_t tx_held; /* by the NIC (nic_counters.h), as of the last second; in total only */
+	uint64_t tx_held;       /* wh_nic_counters_held, as of the last second; in total only */
 	uint64_t dropped_pkts[WH_PORT_DROPS];
 };
 

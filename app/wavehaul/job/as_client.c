@@ -148,10 +148,10 @@ static int32_t lead(struct wh_job *job, uint64_t now_tsc)
 		return 0;
 	if (job->ends.source == NULL) {
 		open_end(job, now_tsc);
+		if (job->ends.source == NULL)
+			return 0;
 		job->turn.led_tsc = now_tsc;
 	}
-	if (job->ends.source == NULL)
-		return 0;
 	work = wh_job_run_source(job, now_tsc);
 	if (work > 0)
 		wh_session_kick(job->streams.out);
