@@ -275,19 +275,27 @@ static void test_chain_stops(void)
 	wh_scenario_run_destroy(run);
 }
 
-/* 5 Mb/s by a profile, 60 ms there and back, for the 1.9 s after its start: within 5 %. */
-static void test_engine(void)
+/* A sender of full packets by that profile. */
+static struct wh_scenario_group engine_group(const char *profile, uint32_t window_pkts)
 {
 	struct wh_scenario_group group = cbr_group(1);
-	struct wh_scenario scenario = scenario_of(&group, 1);
 
 	group.agent = WH_SCENARIO_ENGINE;
 	group.packet_bytes = 1500;
 	group.payload_bytes = wh_sim_engine_payload_bytes(1500);
+	wh_sim_engine_config_init(&group.engine, wh_profile_find(profile));
+	group.engine.window_pkts = window_pkts;
+	return group;
+}
+
+/* 5 Mb/s by a profile, 60 ms there and back, for the 1.9 s after its start: within 5 %. */
+static void test_engine(void)
+{
+	struct wh_scenario_group group = engine_group("fixed", 256);
+	struct wh_scenario scenario = scenario_of(&group, 1);
+
 	group.start_ps = 100 * MS;
-	wh_sim_engine_config_init(&group.engine, wh_profile_find("fixed"));
 	group.engine.rate_bps = 5000000;
-	group.engine.window_pkts = 256;
 	scenario.interval_ps = WH_PS_PER_S;
 
 	struct wh_scenario_run *run = wh_scenario_run_create(&scenario, 1);
@@ -311,14 +319,9 @@ static void test_engine(void)
 /* Samples say which part of a controller decided. */
 static void test_mode(void)
 {
-	struct wh_scenario_group group = cbr_group(1);
+	struct wh_scenario_group group = engine_group("lambda", 4096);
 	struct wh_scenario scenario = scenario_of(&group, 1);
 
-	group.agent = WH_SCENARIO_ENGINE;
-	group.packet_bytes = 1500;
-	group.payload_bytes = wh_sim_engine_payload_bytes(1500);
-	wh_sim_engine_config_init(&group.engine, wh_profile_find("lambda"));
-	group.engine.window_pkts = 4096;
 	scenario.interval_ps = WH_PS_PER_S;
 
 	struct wh_scenario_run *run = wh_scenario_run_create(&scenario, 1);
