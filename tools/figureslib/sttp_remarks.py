@@ -70,7 +70,7 @@ def by_readings(results):
 
     paper = {'window': 10, 'span': 1, 'history': 0.5}
     return (f'With 20 to 80 sources {ours(20, 30, 40, 50, 60, 70, 80)} packets are lost, and 435, '
-            f'904, 1161, 2005, 1768, 2054 and 2518 in the paper; from 90 on it is 1.3 to 1.9 times '
+            f'904, 1161, 2005, 1768, 2054 and 2518 in the paper; from 90 on it is 1.2 to 1.9 times '
             f'as many. Three things bring it as near. A duplicate brings no token, so that losses '
             f'take tokens away. A source has no more than ten packets under way, as the bytes of '
             f'ten sources tell, though a second\'s worth of tokens waits in the bucket: with 20, '
