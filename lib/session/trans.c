@@ -214,13 +214,14 @@ static enum wh_limit write_burst(
 			tx->late.probe_waits = false;
 			write_data(s, now_tsc, pn, WH_FLAG_RETRANSMISSION, &out[*sent]);
 			wh_session_count(&s->stats.retransmitted_pkts);
-		} else if (wh_fifo_pop_u64(&tx->fresh, &pn)) {
+		} else if (!tx->late.probe_waits && wh_fifo_pop_u64(&tx->fresh, &pn)) {
 			uint8_t flags = pair_flags(s, pn, count - *sent);
 
 			write_data(s, now_tsc, pn, flags, &out[*sent]);
 		} else {
+			/* All of `retransmits` was acknowledged meanwhile: there is no probe. */
 			tx->late.probe_waits = false;
-			continue; /* everything in `retransmits` was acknowledged meanwhile */
+			continue;
 		}
 		(*sent)++;
 	}

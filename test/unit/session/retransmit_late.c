@@ -202,6 +202,33 @@ static void test_end_of_silence(void)
 	}
 }
 
+/*
+ * All reports are lost for so long that a probe waits until the receiver is heard again. Then it is
+ * told that the probed packet has arrived: the data behind it keep the pace.
+ */
+static void test_pace_after_silence(void)
+{
+	pace(MS);
+	watch.decision.window_pkts = 20;
+
+	struct pair *pair = pair_open(5 * MS);
+
+	run_for(pair, 50 * MS);
+	pair->back.lose = all;
+	run_outage(pair, 5 * HZ);
+	pair->back.lose = NULL;
+
+	uint64_t before_pkts = wh_session_stats(pair->ends.sender).sent_pkts;
+
+	run_for(pair, HZ);
+
+	uint64_t sent_pkts = wh_session_stats(pair->ends.sender).sent_pkts - before_pkts;
+
+	CU_ASSERT_TRUE(sent_pkts > 500);
+	CU_ASSERT_TRUE(sent_pkts <= 1000 + 2);
+	pair_close(pair);
+}
+
 /* Of the reports only every tenth arrives: what each says is complete. */
 static void test_lost_reports(void)
 {
@@ -289,6 +316,7 @@ CU_TestInfo wh_tests[] = {
 	{"outage", test_outage},
 	{"end of an outage", test_end_of_outage},
 	{"end of a silence", test_end_of_silence},
+	{"pace after a silence", test_pace_after_silence},
 	{"lost reports", test_lost_reports},
 	{"many holes", test_many_holes},
 	{"overtaken", test_overtaken},
