@@ -13,10 +13,11 @@
 -- writes.
 
 local UDP_PORTS = "5760-5775"
-local VERSION = 5
+local VERSION = 6
 local HEAD_BYTES = 64
 local FIELDS_AT = 16
 local TAG_AT = 48
+local PARAMS_BYTES = 68 -- of OPEN and CONFIRM, without options and name
 local TAG_BYTES = 16
 local RANGE_BYTES = 8
 local OPTION_BYTES = 9
@@ -191,6 +192,8 @@ local params_body = group("params.", {
 	{37, U8, "recovery", "Recovery", RECOVERY_NAMES},
 	{38, U16, "repair_pkts", "Repair packets of a chunk at most"},
 	{40, TOKEN, "initiator_token", "Initiator's token"},
+	{48, CID, "reply_cid", "Offered for a reply"},
+	{52, RAW16, "reply_cookie", "Cookie of that offer"},
 })
 local open_group = group("open.", {
 	{0, U32, "stamp_us", "Initiator's clock (us)"},
@@ -481,15 +484,15 @@ local function params_rest(tree, _, body)
 	local size = object_bytes == UNKNOWN and "unknown" or tostring(object_bytes)
 	local name = ""
 
-	if body:len() >= 48 + rest_bytes then
-		for at = 48, 48 + option_bytes - 1, OPTION_BYTES do
+	if body:len() >= PARAMS_BYTES + rest_bytes then
+		for at = PARAMS_BYTES, PARAMS_BYTES + option_bytes - 1, OPTION_BYTES do
 			tree:add_le(option_fields.number, body(at + 8, 1))
 			tree:add_le(option_fields.bits, body(at, 8))
 		end
 	end
-	if name_bytes > 0 and body:len() >= 48 + rest_bytes then
-		name = body(48 + option_bytes, name_bytes):string(ENC_UTF_8)
-		tree:add_packet_field(name_field, body(48 + option_bytes, name_bytes), ENC_UTF_8)
+	if name_bytes > 0 and body:len() >= PARAMS_BYTES + rest_bytes then
+		name = body(PARAMS_BYTES + option_bytes, name_bytes):string(ENC_UTF_8)
+		tree:add_packet_field(name_field, body(PARAMS_BYTES + option_bytes, name_bytes), ENC_UTF_8)
 	end
 	return rest_bytes, string.format("'%s', bytes: %s", name, size)
 end
@@ -555,9 +558,9 @@ local types = {
 	[6] = {fields = nak_group, rest = nak_rest},
 	[7] = {fields = delay_warning_group, rest = delay_warning_rest},
 	[8] = {fields = bitmap_group, rest = bitmap_rest},
-	[9] = {fields = open_group, fixed = params_body, fixed_bytes = 48, rest = params_rest},
+	[9] = {fields = open_group, fixed = params_body, fixed_bytes = PARAMS_BYTES, rest = params_rest},
 	[10] = {fields = accept_group, rest = accept_rest},
-	[11] = {fields = confirm_group, flags = CONFIRM_FLAGS, fixed = params_body, fixed_bytes = 48,
+	[11] = {fields = confirm_group, flags = CONFIRM_FLAGS, fixed = params_body, fixed_bytes = PARAMS_BYTES,
 		rest = params_rest},
 	[12] = {fields = release_group, fixed = release_body, fixed_bytes = 16,
 		rest = release_rest},

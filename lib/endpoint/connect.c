@@ -293,8 +293,8 @@ void wh_connect_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh
 				accept->acceptor_cid == s->peer_cid;
 
 		/*
-		 * Another session has taken the place that the handshake offered, or the cookie is
-		 * not for our address as the peer sees it now: an OPEN gets a new one.
+		 * Another session has taken the offered place, or the cookie is not for our address
+		 * as the peer sees it now: an OPEN gets a new one.
 		 */
 		if (confirms && (accept->refused == WH_STATUS_REPLACED ||
 					(s->offered && accept->refused == WH_STATUS_BUSY)))
@@ -312,9 +312,14 @@ void wh_connect_accepted(struct wh_session *s, uint64_t now_tsc, const struct wh
 
 void wh_connect_take_offer(struct wh_session *s, uint64_t now_tsc, uint32_t queue)
 {
-	const struct wh_sa_offer *offer =
-		s->sa != NULL ? wh_sa_take_offer(s->sa, wh_peer_address_now(&s->peer), queue)
-			      : NULL;
+	struct wh_sa_offer own = s->offer;
+	const struct wh_sa_offer *offer = &own;
+
+	s->offer.offered.cid = 0; /* taken once, should the session be opened again */
+	if (s->sa == NULL)
+		return;
+	if (own.offered.cid == 0)
+		offer = wh_sa_take_offer(s->sa, wh_peer_address_now(&s->peer), queue);
 
 	/* In the first half of its cookie's lifetime, CONFIRM is sure to arrive in time. */
 	if (offer == NULL || wh_tsc_to_us(s->config.hz, now_tsc) - offer->came_us >

@@ -6,7 +6,8 @@
  * 9260). The listener answers from the packet and a secret alone and keeps no state before the
  * cookie has proved the peer's address. The initiator sends data right after CONFIRM, and repeats
  * CONFIRM until the first receiver report arrives. The first session of two processes begins with
- * CONFIRM: its cookie came with their handshake.
+ * CONFIRM: its cookie came with their handshake. So does a reply: its cookie came with the session
+ * that it replies to.
  */
 
 #include <stdbool.h>
@@ -21,8 +22,8 @@
  */
 #define WH_COOKIE_LIFETIME_S 5
 
-/* A session offered in a handshake has at least this many buffers. */
-#define WH_OFFERED_CHUNKS 2
+/* A session that was offered without OPEN has at least this many buffers. */
+#define WH_OFFERED_CHUNKS 4
 
 struct wh_sadb;
 struct wh_session;
@@ -46,8 +47,8 @@ void wh_listener_accept(const struct wh_listener *listener, uint64_t now_tsc,
 	const struct wh_offer *offer, struct wh_packet *accept);
 
 /*
- * Whether CONFIRM has a valid cookie of ours: of an ACCEPT, or of a session that was offered in a
- * handshake. *rtt_tsc is the cookie's age.
+ * Whether CONFIRM has a valid cookie of ours: of an ACCEPT, or of a session that was offered
+ * without OPEN. *rtt_tsc is the cookie's age.
  */
 bool wh_listener_confirmed(const struct wh_listener *listener, uint64_t now_tsc,
 	const struct wh_confirm *confirm, bool offered, const struct wh_address *peer,
@@ -61,7 +62,7 @@ void wh_connect_begin(
 	struct wh_session *session, uint64_t now_tsc, uint32_t local_cid, uint64_t local_token);
 
 /*
- * After wh_connect_begin, in that queue: if its SA has an offer of a session with this peer,
+ * After wh_connect_begin, in that queue: if it or its SA has an offer of a session with this peer,
  * takes it and continues as if an OPEN had been accepted.
  */
 void wh_connect_take_offer(struct wh_session *session, uint64_t now_tsc, uint32_t queue);

@@ -565,6 +565,7 @@ static void take_opened(struct wh_endpoint *endpoint, uint64_t now_tsc, struct w
 			wh_peer_address_now(&session->peer));
 
 		wh_connect_begin(session, now_tsc, wh_endpoint_cid_at(endpoint, place, cid), token);
+		wh_endpoint_offer_reply(endpoint, now_tsc, session);
 		if (session->sa != NULL)
 			wh_sealing_expect(session, wh_endpoint_about(token));
 		wh_connect_take_offer(session, now_tsc, endpoint->config.queue);

@@ -187,6 +187,7 @@ struct wh_endpoint {
 	struct wh_leaving tx_leaving;
 	struct wh_session *unplaced;
 	uint64_t tx_draws;
+	uint32_t next_offered;  /* places for replies go in rotation, from the last one down */
 	uint32_t tx_news;       /* of wh_sadb_news, as last seen */
 	uint32_t next_turn;     /* output serves the sessions in rotation */
 	uint32_t next_datagram; /* a reply's turn if even, else a datagram's */

@@ -295,6 +295,7 @@ struct wh_session *wh_session_accept(const struct wh_session_config *config, uin
 	wh_rtt_init(&s->rtt, wh_max_u64(rtt_tsc, 1));
 	if (s->feedback.delivery)
 		wh_delivery_begin(s);
+	s->opened_tsc = now_tsc;
 	s->local_cid = local_cid;
 	s->peer_cid = params->initiator_cid;
 	wh_session_begin_send_seal(s, params->initiator_token);
@@ -302,6 +303,18 @@ struct wh_session *wh_session_accept(const struct wh_session_config *config, uin
 	s->phase = WH_PHASE_RUNNING;
 	wh_session_publish(s);
 	return s;
+}
+
+void wh_session_reply_to(struct wh_session *reply, const struct wh_session *to)
+{
+	WH_ASSERT(
+		reply->role == WH_TRANSMITTER && reply->local_cid == 0 && to->role == WH_RECEIVER);
+	reply->offer = (struct wh_sa_offer){
+		.offered.cid = to->params.reply_cid,
+		.rtt_us = (uint32_t)wh_tsc_to_us(to->config.hz, wh_session_rtt_tsc(to)),
+		.came_us = wh_tsc_to_us(to->config.hz, to->opened_tsc),
+	};
+	memcpy(reply->offer.offered.cookie, to->params.reply_cookie, WH_COOKIE_BYTES);
 }
 
 static void destroy_transmitter(struct wh_transmitter *tx)

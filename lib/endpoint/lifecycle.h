@@ -25,6 +25,12 @@ struct wh_session *wh_session_accept(const struct wh_session_config *config, uin
 	uint32_t local_cid, const struct wh_address *peer, const struct wh_open_params *params,
 	uint64_t rtt_tsc);
 
+/*
+ * Before wh_endpoint_open, under the same SA: the session begins where the one that it replies to
+ * has offered a place, without an OPEN. Without an offer, or if it came long ago, nothing changes.
+ */
+void wh_session_reply_to(struct wh_session *reply, const struct wh_session *to);
+
 /* Only when no core uses it: it never was in an endpoint, or the endpoint called `gone`. */
 void wh_session_destroy(struct wh_session *session);
 

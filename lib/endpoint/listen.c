@@ -99,7 +99,7 @@ static void settle_in(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_
 	wh_endpoint_move_in(endpoint, endpoint->rx, session, endpoint->config.rx_meter);
 }
 
-/* A place offered in a handshake was offered to anybody: admission is decided now. */
+/* A place was offered without asking who comes: admission is decided now. */
 static enum wh_release_status judge_offered(const struct wh_endpoint *endpoint, uint64_t now_tsc,
 	const struct wh_confirm *confirm, const struct wh_address *from, const struct wh_sa *sa)
 {

@@ -29,6 +29,7 @@ enum wh_draw {
 	WH_DRAW_CID,
 	WH_DRAW_TOKEN,
 	WH_DRAW_PATH,
+	WH_DRAW_REPLY,
 };
 
 /*
@@ -40,6 +41,21 @@ uint64_t wh_endpoint_draw(const struct wh_endpoint *endpoint, enum wh_draw what,
 
 /* A connection ID for a place, with random bits above it. Not 0. */
 uint32_t wh_endpoint_cid_at(const struct wh_endpoint *endpoint, uint32_t place, uint64_t random);
+
+/*
+ * Any core: offers a place of a receiver to a peer whose address is proved, or will be before it
+ * hears of the offer. Costs no memory; who confirms is admitted like everybody.
+ */
+void wh_endpoint_offer(const struct wh_endpoint *endpoint, uint64_t now_tsc, uint32_t place,
+	uint64_t random, const struct wh_address *peer, uint32_t *cid,
+	uint8_t cookie[WH_COOKIE_BYTES]);
+
+/*
+ * TX core: the session to be opened says where its reply may begin, unless that place is taken. The
+ * RX core offers other places, as long as there are many.
+ */
+void wh_endpoint_offer_reply(
+	struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session);
 
 /*
  * Publishes a session in its place. The session first learns which half to kick and is activated

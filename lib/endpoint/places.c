@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "endpoint/listen.h"
 #include "endpoint/turn.h"
 
@@ -34,6 +35,31 @@ uint32_t wh_endpoint_cid_at(const struct wh_endpoint *endpoint, uint32_t place, 
 	uint32_t cid = ((uint32_t)random & ~(places - 1)) | place;
 
 	return cid != 0 ? cid : places;
+}
+
+void wh_endpoint_offer(const struct wh_endpoint *endpoint, uint64_t now_tsc, uint32_t place,
+	uint64_t random, const struct wh_address *peer, uint32_t *cid,
+	uint8_t cookie[WH_COOKIE_BYTES])
+{
+	*cid = wh_endpoint_cid_at(endpoint, place, random);
+	wh_stranger_cookie_make(cookie, endpoint->listener.key, WH_COOKIE_OFFER,
+		wh_tsc_to_us(endpoint->config.hz, now_tsc), peer, endpoint->config.queue, *cid);
+}
+
+void wh_endpoint_offer_reply(
+	struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_session *session)
+{
+	const struct wh_address *peer = wh_peer_address_now(&session->peer);
+	uint32_t places = endpoint->config.places / 2;
+	uint32_t place = places - 1 - endpoint->next_offered++ % places;
+
+	session->params.reply_cid = 0;
+	memset(session->params.reply_cookie, 0, WH_COOKIE_BYTES);
+	if (session->config.awaits_reply && session->sa != NULL &&
+		endpoint->config.accept != NULL && wh_session_at(endpoint, place) == NULL)
+		wh_endpoint_offer(endpoint, now_tsc, place,
+			wh_endpoint_draw(endpoint, WH_DRAW_REPLY, &endpoint->tx_draws, peer), peer,
+			&session->params.reply_cid, session->params.reply_cookie);
 }
 
 void wh_endpoint_move_in(struct wh_endpoint *endpoint, struct wh_half *half,

@@ -199,11 +199,9 @@ static void offer(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct w
 	if (endpoint->config.accept == NULL || endpoint->config.sadb == NULL ||
 		endpoint->rx->tenants == endpoint->rx->places)
 		return;
-	datagram->offered_cid = wh_endpoint_cid_at(endpoint, wh_half_offer(endpoint->rx),
-		wh_endpoint_draw(endpoint, WH_DRAW_OFFER, &endpoint->rx_draws, from));
-	wh_stranger_cookie_make(datagram->offered_cookie, endpoint->listener.key, WH_COOKIE_OFFER,
-		wh_tsc_to_us(endpoint->config.hz, now_tsc), from, endpoint->config.queue,
-		datagram->offered_cid);
+	wh_endpoint_offer(endpoint, now_tsc, wh_half_offer(endpoint->rx),
+		wh_endpoint_draw(endpoint, WH_DRAW_OFFER, &endpoint->rx_draws, from), from,
+		&datagram->offered_cid, datagram->offered_cookie);
 }
 
 static void hand_over(struct wh_endpoint *endpoint, uint64_t now_tsc, const uint8_t *bytes,

@@ -118,6 +118,7 @@ struct wh_session_config {
 	uint64_t peer_timeout_ns;  /* silence after which the peer counts as gone */
 	uint64_t stall_timeout_ns; /* no progress for this long ends the connection */
 	uint64_t seed;             /* for the first packet number */
+	bool awaits_reply;         /* transmitter: under an SA its peer may reply without OPEN */
 	/*
 	 * Transmitters only: the SA shared with the peer. All packets are sealed, and the session
 	 * holds a reference. A receiver gets the SA that OPEN named. NULL: packets have checksums

@@ -485,8 +485,9 @@ struct wh_session {
 	uint8_t cookie[WH_COOKIE_BYTES];
 	uint64_t opened_tsc;
 	uint64_t accepted_tsc;
-	bool offered; /* CONFIRM takes a place that the handshake has offered */
-	bool anew;    /* must be opened again, with a new place and new keys */
+	bool offered;             /* CONFIRM takes a place that was offered without OPEN */
+	struct wh_sa_offer offer; /* of the session that this one replies to; cid 0: none */
+	bool anew;                /* must be opened again, with a new place and new keys */
 
 	/* lib/endpoint/release.c */
 	uint64_t next_release_tsc;

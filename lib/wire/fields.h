@@ -122,7 +122,8 @@
 	WH_FIELD_ANY(F, part, profile)                                                             \
 	F(part, recovery, 0, WH_RECOVERIES - 1)                                                    \
 	F(part, repair_pkts, 0, WH_BLOCK_PACKETS_MAX - 1)                                          \
-	WH_FIELD_ANY(F, part, initiator_token)
+	WH_FIELD_ANY(F, part, initiator_token)                                                     \
+	WH_FIELD_ANY(F, part, reply_cid)
 
 #define WH_FIELDS_OPEN(F, part)                                                                    \
 	WH_FIELD_ANY(F, part, stamp_us)                                                            \

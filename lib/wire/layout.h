@@ -53,7 +53,7 @@ struct wh_wire_option {
 #define WH_DELIVERY_BYTES                                                                          \
 	(WH_WIRE_END(wh_rcv_report, retransmitted_pkts) -                                          \
 		offsetof(struct wh_rcv_report, delivered_pkts))
-#define WH_PARAMS_BODY WH_WIRE_END(wh_open_params, initiator_token)
+#define WH_PARAMS_BODY WH_WIRE_END(wh_open_params, reply_cookie)
 #define WH_CRYPTO_BODY (WH_WIRE_END(wh_crypto, padding_bytes) - WH_FIELDS_BYTES)
 
 /* Sums of the members' sizes: there is no padding. */
@@ -69,7 +69,7 @@ static_assert(WH_WIRE_END(wh_ack2, stamp_us) == 2 * 8 + 4, "ACK2");
 static_assert(WH_WIRE_END(wh_nak, n_losses) == 8 + 2, "NAK");
 static_assert(WH_WIRE_END(wh_delay_warning, pdt_milli) == 8 + 2 * 2, "delay warning");
 static_assert(WH_WIRE_END(wh_bitmap, pkts) == 8 + 2, "bitmap");
-static_assert(WH_PARAMS_BODY == 4 * 4 + 2 * 8 + 2 + 4 + 2 + 8, "parameters");
+static_assert(WH_PARAMS_BODY == 4 * 4 + 2 * 8 + 2 + 4 + 2 + 8 + 4 + WH_COOKIE_BYTES, "parameters");
 static_assert(WH_WIRE_END(wh_open, answer_cid) == 2 * 4, "OPEN");
 static_assert(WH_WIRE_END(wh_accept, refused) == 3 * 4 + WH_COOKIE_BYTES + 1, "ACCEPT");
 static_assert(WH_WIRE_END(wh_confirm, cookie) == 4 + WH_COOKIE_BYTES, "CONFIRM");

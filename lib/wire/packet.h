@@ -33,7 +33,7 @@
 
 #include "base/chunk.h"
 
-#define WH_WIRE_VERSION 5
+#define WH_WIRE_VERSION 6
 
 #define WH_HEAD_BYTES    64
 #define WH_FIELDS_BYTES  32
@@ -128,7 +128,7 @@ enum wh_packet_flag {
 	WH_FLAG_FETCH = 1 << 2,    /* probe: requests the arrivals of a train */
 	WH_FLAG_ANSWER = 1 << 0,   /* handshake, path: from the end that was asked */
 	WH_FLAG_LATER = 1 << 0,    /* cookie: no such handshake; the peer begins again */
-	WH_FLAG_OFFERED = 1 << 0,  /* CONFIRM: of a session offered in a handshake, without OPEN */
+	WH_FLAG_OFFERED = 1 << 0,  /* CONFIRM: of a session that was offered, without OPEN */
 };
 
 /* Why a byte string is not a packet. Names in wh_wire_reason_name(). */
@@ -287,6 +287,8 @@ struct wh_open_option {
 	uint64_t bits;
 };
 
+#define WH_COOKIE_BYTES 16
+
 /* Parameters of a connection; the initiator proposes them in OPEN and repeats them in CONFIRM. */
 struct wh_open_params {
 	uint32_t initiator_cid; /* address of packets to the initiator; not 0 */
@@ -302,11 +304,12 @@ struct wh_open_params {
 	uint8_t recovery;         /* enum wh_recovery */
 	uint16_t repair_pkts;     /* most per chunk; 0 with NAK, and only then */
 	uint64_t initiator_token; /* token of packets to the initiator */
+	/* A place at the initiator, offered for a session that answers this one; 0: none. */
+	uint32_t reply_cid;
+	uint8_t reply_cookie[WH_COOKIE_BYTES];
 	struct wh_open_option options[WH_OPEN_OPTIONS_MAX]; /* in ascending order of numbers */
 	char name[WH_NAME_BYTES_MAX + 1];
 };
-
-#define WH_COOKIE_BYTES 16
 
 /* OPEN: params. ACCEPT: params of the listener's answer. CONFIRM: params and cookie. */
 struct wh_open {

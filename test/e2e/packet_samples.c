@@ -203,6 +203,8 @@ static void tell_params(const struct wh_open_params *params)
 	TELL("params", params, profile);
 	TELL("params", params, recovery);
 	TELL("params", params, repair_pkts);
+	TELL("params", params, reply_cid);
+	tell_bytes("wavehaul.params.reply_cookie", params->reply_cookie, WH_COOKIE_BYTES);
 	for (uint32_t i = 0; i < params->n_options; i++) {
 		TELL("option", &params->options[i], number);
 		TELL("option", &params->options[i], bits);

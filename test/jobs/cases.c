@@ -392,18 +392,27 @@ static void test_rate_of_a_get_by_lanes(void)
 
 #define FAR_NS (100 * MS)
 
-/* After how many round trips a send's first 100 KB have left; its files have that many bytes. */
-static double first_data_rtts(uint32_t file_bytes)
+/*
+ * After how many round trips the first 100 KB of a send or get have left; its files have that many
+ * bytes.
+ */
+static double first_data_rtts(
+	enum wh_job_verb verb, uint32_t file_bytes, const struct wh_handshake_settings *sealed)
 {
 	struct tree tree;
 	struct visit visit;
-	const struct visit_config config = sending(&tree, UINT64_C(400000000));
+	struct visit_config config = sending(&tree, UINT64_C(400000000));
 	const struct house_line *line;
+	const uint64_t *bytes;
 	char result[64];
 	double left_ns;
 
+	config.verb = verb;
+	config.remote = verb == WH_JOB_SEND ? "" : NULL;
+	config.settings.handshake = story.handshake = sealed;
 	story_open_far(UINT64_C(1000000000), FAR_NS);
 	line = house_line(&story.house, STORY_CLIENT, 0);
+	bytes = verb == WH_JOB_SEND ? &line->there_bytes : &line->back_bytes;
 	story_plant(&tree, 1);
 	for (uint32_t i = 0; i < tree.count; i++) {
 		tree.bytes -= tree.entry[i].bytes - file_bytes;
@@ -411,26 +420,45 @@ static double first_data_rtts(uint32_t file_bytes)
 	}
 	visit_prepare(&config, story.folder);
 	visit_begin(&visit, &story.house, &config, story.folder);
-	while (line->there_bytes < 100000 && story_can_wait(20 * WH_NS_PER_S))
+	while (*bytes < 100000 && story_can_wait(20 * WH_NS_PER_S))
 		;
 	left_ns = (double)(story.house.now_ns - visit.began_ns);
 	while (!visit.over && story_can_wait(20 * WH_NS_PER_S))
 		;
 	snprintf(result, sizeof(result), "%s/root0/tree", story.folder);
-	story_check_whole(&visit, result);
+	story_check_whole(&visit, verb == WH_JOB_SEND ? result : visit.result);
 	story_close();
+	story.handshake = NULL;
 	return left_ns / FAR_NS;
 }
 
 /* OPEN and ACCEPT take one round trip; a large file is asked for, behind READY. */
 static void test_first_data(void)
 {
-	CU_ASSERT(first_data_rtts(200000) < 1.5);
-	CU_ASSERT(first_data_rtts(300000) < 3.5);
+	CU_ASSERT(first_data_rtts(WH_JOB_SEND, 200000, NULL) < 1.5);
+	CU_ASSERT(first_data_rtts(WH_JOB_SEND, 300000, NULL) < 3.5);
+	CU_ASSERT(first_data_rtts(WH_JOB_GET, 200000, NULL) < 3);
+}
+
+/* A handshake takes two and offers a session, which offers one for the reply. */
+static void test_first_sealed_data(void)
+{
+	static struct wh_identity own;
+	struct wh_handshake_settings sealed = {
+		.identity = &own,
+		.ciphers = 1 << WH_CIPHER_AES_128_GCM,
+	};
+
+	CU_ASSERT_EQUAL_FATAL(wh_identity_make(&own), 0);
+	CU_ASSERT(first_data_rtts(WH_JOB_SEND, 200000, &sealed) < 2.5);
+	CU_ASSERT(first_data_rtts(WH_JOB_SEND, 300000, &sealed) < 3.75);
+	CU_ASSERT(first_data_rtts(WH_JOB_GET, 200000, &sealed) < 2.75);
+	wh_identity_free(&own);
 }
 
 CU_TestInfo wh_tests[] = {
-	{"the first data of a send", test_first_data},
+	{"the first data", test_first_data},
+	{"the first data, sealed", test_first_sealed_data},
 	{"the way is known to a server", test_known_to_server},
 	{"the way that a client found", test_found_by_client},
 	{"two servers at once", test_two_servers},

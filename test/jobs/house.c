@@ -282,8 +282,7 @@ static void post(struct house *house, struct house_line *line, bool there, const
 	struct wh_netem_fate fate;
 
 	WH_ASSERT(bytes <= ROOM_BYTES);
-	if (there)
-		line->there_bytes += wire_bytes;
+	*(there ? &line->there_bytes : &line->back_bytes) += wire_bytes;
 	wh_netem_admit(netem, house->now_ns, wire_bytes, &fate);
 	for (uint32_t i = 0; i < fate.copies; i++) {
 		struct parcel *parcel = parcel_get(house);

@@ -52,6 +52,7 @@ struct house_line {
 	struct wh_netem *there;
 	struct wh_netem *back;
 	uint64_t there_bytes; /* that have gone in, as the wire counts them */
+	uint64_t back_bytes;
 	bool cut;
 };
 

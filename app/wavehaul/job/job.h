@@ -339,6 +339,12 @@ static inline struct wh_shared_rate *wh_job_shared_rate(const struct wh_job *job
 	return rate != NULL && wh_shared_rate_bps(rate) != 0 ? rate : NULL;
 }
 
+/* Idle jobs get no reply. */
+static inline bool wh_job_awaits_reply(const struct wh_job *job)
+{
+	return job->role == WH_AT_CLIENT && job->request.verb != WH_JOB_IDLE;
+}
+
 /* Whether this end sends the data. */
 static inline bool wh_job_sends(const struct wh_job *job)
 {

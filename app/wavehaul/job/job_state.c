@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
+#include "endpoint/lifecycle.h"
 #include "job/jobs.h"
 #include "job/mailbox/mailbox.h"
 
@@ -133,6 +134,7 @@ static void configure_out(const struct wh_job *job, bool bundle, struct wh_sessi
 	config->window_pkts = wh_stream_window(config);
 	config->shared_rate = wh_job_shared_rate(job);
 	config->peer_moves = job->role == WH_AT_SERVER;
+	config->awaits_reply = wh_job_awaits_reply(job);
 	/* Answers are few and urgent: only the data stream has a rate. 0 would mean none. */
 	if (bundle && rate_bps != WH_RATE_MAX)
 		config->rate_bps = rate_bps;
@@ -184,6 +186,8 @@ bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
 
 	if (out != NULL) {
 		wh_session_set_context(out, job);
+		if (job->role == WH_AT_SERVER)
+			wh_session_reply_to(out, wh_job_in(job));
 		if (wh_endpoint_open(jobs->ctx->shard[job->place.shard].endpoint, out) == 0) {
 			job->streams.out = out;
 			wh_session_tell_reader(out, WH_LIMIT_START);

@@ -224,12 +224,6 @@ static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 	return job;
 }
 
-/* Idle jobs get no reply. */
-static bool awaits_reply(const struct wh_job *job)
-{
-	return job->role == WH_AT_CLIENT && job->request.verb != WH_JOB_IDLE;
-}
-
 static void await_reply(struct wh_job *job)
 {
 	WH_ASSERT(job->place.reply != 0);
@@ -443,7 +437,7 @@ static void dismiss(struct wh_worker *worker, struct wh_job_list *list, struct w
 	wh_job_drop_rights(job);
 	if (job->role == WH_AT_SERVER && jobs->service->on_over != NULL)
 		jobs->service->on_over(jobs->service->context, job);
-	if (awaits_reply(job))
+	if (wh_job_awaits_reply(job))
 		await_no_more(job);
 	/* The job's creator may keep it for longer than the SAs exist. */
 	wh_sa_let_go(job->streams.sa);
@@ -753,7 +747,7 @@ struct wh_job *wh_job_create(struct wh_jobs *jobs, const struct wh_request *requ
 void wh_job_start(struct wh_job *job, uint64_t now_tsc)
 {
 	WH_ASSERT(job->role == WH_AT_CLIENT && job->request.profile != NULL);
-	if (awaits_reply(job))
+	if (wh_job_awaits_reply(job))
 		await_reply(job);
 	else
 		atomic_store(&job->seat.state, WH_SEAT_SHUT);

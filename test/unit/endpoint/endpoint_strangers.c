@@ -133,7 +133,7 @@ static void test_answers_are_no_larger(void)
 		give(&house, &open, &alice);
 		CU_ASSERT_EQUAL(wh_endpoint_output(&house.endpoint, NOW, &out, 1), 1);
 		CU_ASSERT_EQUAL(out.head_bytes, 64);
-		CU_ASSERT_EQUAL(wh_packet_encode(&open, room, sizeof(room)), 112);
+		CU_ASSERT_EQUAL(wh_packet_encode(&open, room, sizeof(room)), 132);
 		CU_ASSERT_EQUAL(wh_endpoint_output(&house.endpoint, NOW, &out, 1), 0);
 	}
 }

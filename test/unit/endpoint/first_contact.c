@@ -30,7 +30,7 @@ struct host {
 	uint32_t number; /* 0: the client */
 	uint8_t *memory; /* of two sessions */
 	struct wh_session *session;
-	struct wh_session *before; /* goes on beside it */
+	struct wh_session *before; /* goes on beside it; or of a reply */
 	enum wh_authorization authorization;
 };
 
@@ -62,7 +62,9 @@ static void prepare(void *context, struct wh_session_config *config)
 {
 	const struct host *host = context;
 
-	config->chunk_memory = host->memory + (host->before != NULL ? CHUNKS * CHUNK_BYTES : 0);
+	bool second = host->session != NULL || host->before != NULL;
+
+	config->chunk_memory = host->memory + (second ? CHUNKS * CHUNK_BYTES : 0);
 	if (host->number == 0)
 		config->sa = world.sa;
 }
@@ -73,6 +75,10 @@ static void session_accepted(
 	struct host *host = context;
 
 	(void)config;
+	if (host->number == 0) {
+		host->before = session;
+		return;
+	}
 	CU_ASSERT_PTR_NULL(host->session);
 	host->session = session;
 }
@@ -137,10 +143,10 @@ static void make_host(struct host *host, uint32_t number)
 	end->prepare = prepare;
 	end->gone = session_gone;
 	end->context = host;
-	if (number == 1) {
-		end->accepted = session_accepted;
+	end->accepted = session_accepted;
+	end->session.awaits_reply = number == 0;
+	if (number == 1)
 		end->more.may_come = may_come;
-	}
 }
 
 static void open_world(bool sealed, uint64_t seed)
@@ -705,6 +711,50 @@ static void turned_away(void)
 	close_world();
 }
 
+/* The server's word in reply, after that pause; how long it takes to the client, in ms. */
+static uint32_t reply_ms(bool seals, uint32_t pause_ms, bool liar, bool taken)
+{
+	struct wh_endpoint *client = &world.host[0].is.end.endpoint;
+	struct host *server = &world.host[1];
+	struct wh_session_config config;
+	struct wh_session *to;
+	uint32_t ms = 0;
+
+	open_world(seals, 1);
+	contact(10000);
+	while (ms++ < pause_ms)
+		step();
+	to = server->session;
+	CU_ASSERT_EQUAL(to->params.reply_cid != 0, seals);
+	if (taken)
+		client->spent_us[wh_place_of(client, to->params.reply_cid)] = UINT64_MAX;
+	to->params.reply_cookie[WH_COOKIE_BYTES - 1] ^= liar;
+	config = server->is.end.session;
+	prepare(server, &config);
+	config.sa = to->sa;
+	server->before =
+		wh_session_open(&config, wh_session_peer(to), "y", WH_OBJECT_BYTES_UNKNOWN);
+	wh_session_reply_to(server->before, to);
+	CU_ASSERT_EQUAL(wh_endpoint_open(&server->is.end.endpoint, server->before), 0);
+	say_word(server->before);
+	world.heard = false;
+	for (ms = 0; ms < 10000 && !world.heard; ms++, listen(world.host[0].before))
+		step();
+	close_world();
+	return ms;
+}
+
+/* It goes at once; by OPEN and ACCEPT if the offer is too old, or of no use, or there is none. */
+static void replies(void)
+{
+	CU_ASSERT(reply_ms(true, 0, false, false) <= HALF_MS + 6);
+	CU_ASSERT_EQUAL(world.opens, 0);
+	CU_ASSERT(reply_ms(true, 3000, false, false) <= 3 * HALF_MS + 6);
+	CU_ASSERT(reply_ms(true, 0, true, false) < 4000);
+	CU_ASSERT(reply_ms(true, 0, false, true) < 4000);
+	CU_ASSERT(reply_ms(false, 0, false, false) <= 3 * HALF_MS + 6);
+}
+
 /* Who wants a handshake with a server of another version hears which ones it speaks. */
 static void foreign(void)
 {
@@ -744,5 +794,6 @@ CU_TestInfo wh_tests[] = {
 	{"twins", twins},
 	{"turned away", turned_away},
 	{"foreign", foreign},
+	{"replies", replies},
 	CU_TEST_INFO_NULL,
 };

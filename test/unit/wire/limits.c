@@ -157,6 +157,10 @@ static const struct {
 	uint16_t bytes;
 } strings[] = {
 	{WH_PACKET_ACCEPT, FIELDS_AT + offsetof(struct wh_accept, cookie), WH_COOKIE_BYTES},
+	{WH_PACKET_OPEN, WH_HEAD_BYTES + offsetof(struct wh_open_params, reply_cookie),
+		WH_COOKIE_BYTES},
+	{WH_PACKET_CONFIRM, WH_HEAD_BYTES + offsetof(struct wh_open_params, reply_cookie),
+		WH_COOKIE_BYTES},
 	{WH_PACKET_CONFIRM, FIELDS_AT + offsetof(struct wh_confirm, cookie), WH_COOKIE_BYTES},
 	{WH_PACKET_RELEASE, WH_HEAD_BYTES, WH_DIGEST_BYTES},
 	{WH_PACKET_ASK, WH_HEAD_BYTES, WH_ASK_PADDING},

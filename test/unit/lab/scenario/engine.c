@@ -177,7 +177,7 @@ static void test_opening_takes_a_round_trip(void)
 	wh_sim_run(rig.sim, WH_PS_PER_S);
 	check_verified(&rig, 0, 10 * 1408);
 
-	uint64_t first_ns = 3000000 + 10000000 + 8 * (143 + 92) + 8 * (143 + 92);
+	uint64_t first_ns = 3000000 + 10000000 + 8 * (163 + 92) + 8 * (163 + 92);
 	uint64_t finished_ns = first_ns + 9 * 12000 + 10000000 + 8 * (1500 + 3 * 108);
 
 	CU_ASSERT_EQUAL(stats_of(&rig, 0)->first_sent_ps, first_ns * WH_PS_PER_NS);
