@@ -293,6 +293,7 @@ local CONFIRM_FLAGS = {
 local STATE_FLAGS = {
 	define(ProtoField.bool, "flags.losses", "Losses told", 8, nil, 0x01),
 	define(ProtoField.bool, "flags.delivery", "Delivery told", 8, nil, 0x02),
+	define(ProtoField.bool, "flags.behind", "Offers less, since its port overflowed", 8, nil, 0x04),
 }
 
 local tag_field = define(ProtoField.bytes, "tag", "Tag", base.NONE)

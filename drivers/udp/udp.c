@@ -145,7 +145,8 @@ static uint32_t take_message(struct wh_udp *udp, uint32_t family, uint32_t i, ui
 	uint32_t pkts = 0;
 	struct wh_address from;
 
-	if (told.has_missed) {
+	if (told.has_missed && told.missed != udp->missed[family]) {
+		wh_endpoint_overflowed(&udp->endpoint, now_tsc);
 		udp->stats.dropped_pkts[WH_PORT_RX_MISSED] += told.missed - udp->missed[family];
 		udp->missed[family] = told.missed;
 	}

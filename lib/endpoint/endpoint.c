@@ -407,6 +407,11 @@ void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t 
 	wh_meter_leave(endpoint->config.rx_meter, before);
 }
 
+void wh_endpoint_overflowed(struct wh_endpoint *endpoint, uint64_t now_tsc)
+{
+	wh_intake_overflowed(&endpoint->rx->intake, endpoint->config.hz, now_tsc);
+}
+
 /* A session may leave when its users have closed it and its last packets have been sent. */
 static bool may_leave(const struct wh_session *session)
 {

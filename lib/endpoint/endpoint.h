@@ -237,6 +237,9 @@ static inline bool wh_endpoint_is_reply(
 void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t arrived_tsc,
 	uint8_t *bytes, size_t length, const struct wh_address *from);
 
+/* RX core: the port has dropped packets that were not read in time (session/limit/intake.h). */
+void wh_endpoint_overflowed(struct wh_endpoint *endpoint, uint64_t now_tsc);
+
 /* RX core, once per turn, after the input: polls receivers that are due. */
 int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc);
 

@@ -61,7 +61,8 @@ static uint8_t control_flags(const struct wh_session *s, enum wh_packet_type typ
 	if (type != WH_PACKET_RCV_REPORT)
 		return 0;
 	return (wh_session_repairs(s) ? WH_FLAG_LOSSES : 0) |
-	       (s->feedback.delivery ? WH_FLAG_DELIVERY : 0);
+	       (s->feedback.delivery ? WH_FLAG_DELIVERY : 0) |
+	       (s->ration.behind ? WH_FLAG_BEHIND : 0);
 }
 
 /* False: no memory; the packet is lost. */

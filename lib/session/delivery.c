@@ -206,7 +206,7 @@ void wh_delivery_offer(struct wh_session *s, uint64_t now_tsc)
 	if (now_tsc - arrivals->told_upper_tsc < wh_rtt_get(&s->rtt))
 		return;
 	arrivals->told_upper[1] = arrivals->told_upper[0];
-	arrivals->told_upper[0] = wh_recv_table_upper(&s->rx.table);
+	arrivals->told_upper[0] = wh_ration_upper(s, now_tsc);
 	arrivals->told_upper_tsc = now_tsc;
 }
 

@@ -61,13 +61,15 @@ static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_report *re
 	return acked + wh_sent_table_ack(table, from, report->cover_end, packets_acked, s);
 }
 
-static void take_credits(struct wh_session *s, const struct wh_rcv_report *report)
+static void take_credits(struct wh_session *s, uint8_t flags, const struct wh_rcv_report *report)
 {
 	struct wh_transmitter *tx = &s->tx;
 
 	/* Credits only grow; one that is too large counts until the next report. */
 	tx->peer_upper = report->upper;
-	s->ration.peer_grants = report->upper - report->lower < s->params.window_pkts;
+	s->ration.behind = (flags & WH_FLAG_BEHIND) != 0;
+	s->ration.peer_grants =
+		!s->ration.behind && report->upper - report->lower < s->params.window_pkts;
 	__atomic_store_n(&tx->peer_chunks, report->buffer_chunks, __ATOMIC_RELAXED);
 	__atomic_store_n(&tx->peer_chunk_upper, report->chunk_upper, __ATOMIC_RELAXED);
 	tx->peer_writer_behind = report->queued_chunks * 2 > report->buffer_chunks;
@@ -174,7 +176,7 @@ static void take_report(struct wh_session *s, uint64_t now_tsc, const struct wh_
 		return;
 	}
 	tx->report_seen = true;
-	take_credits(s, report);
+	take_credits(s, packet->flags, report);
 	take_rtt(s, report);
 	take_losses(s, report);
 

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "session/limit/intake.h"
 #include "track/bitset.h"
 
 #define WH_HALF_AHEAD_US 50
@@ -37,7 +38,8 @@ struct wh_half {
 	uint64_t *deadline_tsc; /* by own place, from `first` on; NEVER while it is active */
 	uint64_t soonest_tsc;   /* no deadline is earlier */
 
-	uint64_t polls;       /* of own sessions, ever */
+	uint64_t polls;                /* of own sessions, ever */
+	struct wh_intake_share intake; /* of own receivers */
 	uint64_t queued_pkts; /* sum of what transmitters report as waiting, for own receivers */
 
 	_Atomic uint64_t *kick; /* a bit per place, and one for wh_half_unplaced */

@@ -50,6 +50,21 @@ static enum wh_limit window_limit(const struct wh_session *s)
 	return wh_ration_limit(s, decision->limit);
 }
 
+/* Why the peer offers no more. */
+static enum wh_limit credit_limit(struct wh_session *s)
+{
+	const struct wh_transmitter *tx = &s->tx;
+	bool has_chunks = tx->open_chunk->number < tx->peer_chunk_upper;
+
+	if (has_chunks && s->ration.behind)
+		return WH_LIMIT_CPU;
+	if (has_chunks && s->ration.peer_grants) {
+		s->ration.held_up = true;
+		return WH_LIMIT_RATE;
+	}
+	return tx->peer_writer_behind ? WH_LIMIT_PEER_DISK : WH_LIMIT_MEMORY;
+}
+
 /* Whether one more packet may be admitted; if not, admission_limit says why. */
 static bool may_admit(struct wh_session *s)
 {
@@ -65,13 +80,7 @@ static bool may_admit(struct wh_session *s)
 	}
 	if (tx->open_chunk->number >= tx->peer_chunk_upper ||
 		tx->table.admitted_end >= tx->peer_upper) {
-		bool rationed =
-			s->ration.peer_grants && tx->open_chunk->number < tx->peer_chunk_upper;
-
-		s->ration.held_up |= rationed;
-		tx->admission_limit = rationed                 ? WH_LIMIT_RATE
-				      : tx->peer_writer_behind ? WH_LIMIT_PEER_DISK
-							       : WH_LIMIT_MEMORY;
+		tx->admission_limit = credit_limit(s);
 		return false;
 	}
 	return true;

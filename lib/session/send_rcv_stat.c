@@ -78,14 +78,14 @@ static void cover_holes(struct wh_session *s, struct wh_rcv_report *report, bool
 }
 
 /* A report without holes. A sample includes measured rates, and gives a round trip. */
-static struct wh_rcv_report report_now(const struct wh_session *s, bool sample)
+static struct wh_rcv_report report_now(struct wh_session *s, uint64_t now_tsc, bool sample)
 {
 	const struct wh_receiver *rx = &s->rx;
 	uint64_t rtt_us = wh_tsc_to_us(s->config.hz, wh_rtt_get(&s->rtt));
 
 	return (struct wh_rcv_report){
 		.lower = rx->table.lower,
-		.upper = wh_ration_upper(s),
+		.upper = wh_ration_upper(s, now_tsc),
 		.highest_end = rx->table.highest_end,
 		.received_pkts = s->stats.received_pkts,
 		.duplicate_pkts = s->stats.duplicate_pkts,
@@ -122,7 +122,7 @@ static void take_sample(struct wh_session *s, uint64_t now_tsc)
  */
 static void push_report(struct wh_session *s, uint64_t now_tsc, bool first)
 {
-	struct wh_packet packet = {.rcv_report = report_now(s, first)};
+	struct wh_packet packet = {.rcv_report = report_now(s, now_tsc, first)};
 
 	if (s->feedback.ack_each) /* each packet is acknowledged when it arrives */
 		packet.rcv_report.cover_first = packet.rcv_report.cover_end = s->rx.table.lower;
@@ -445,7 +445,7 @@ void wh_session_ack(struct wh_session *s, uint64_t now_tsc, uint64_t pn)
 {
 	struct wh_receiver *rx = &s->rx;
 	bool sample = now_tsc - rx->sampled_tsc >= s->period_tsc / SAMPLES_PER_PERIOD;
-	struct wh_packet packet = {.rcv_report = report_now(s, sample)};
+	struct wh_packet packet = {.rcv_report = report_now(s, now_tsc, sample)};
 	struct wh_rcv_report *report = &packet.rcv_report;
 
 	/* No report reaches back further than a window, and nothing older is outstanding. */

@@ -14,8 +14,7 @@
 	(1u << 0 | 1u << WH_FLAG_RETRANSMISSION | 1u << WH_FLAG_PAIR_FIRST |                       \
 		1u << WH_FLAG_PAIR_SECOND)
 #define REPORT_FLAGS                                                                               \
-	(1u << 0 | 1u << WH_FLAG_LOSSES | 1u << WH_FLAG_DELIVERY |                                 \
-		1u << (WH_FLAG_LOSSES | WH_FLAG_DELIVERY))
+	((1u << (WH_FLAG_LOSSES | WH_FLAG_DELIVERY | WH_FLAG_BEHIND) << 1) - 1) /* all together */
 
 #define PROBE_FLAGS  (1u << 0 | ANSWER_FLAGS)
 #define ANSWER_FLAGS (1u << WH_FLAG_ECHO | 1u << WH_FLAG_ASK | 1u << WH_FLAG_FETCH)
@@ -219,7 +218,8 @@ static enum wh_wire_reason rcv_report_check(uint8_t flags, const struct wh_rcv_r
 {
 	const uint8_t both = WH_FLAG_LOSSES | WH_FLAG_DELIVERY;
 
-	if (!rcv_report_valid(report) || (flags == both && report->n_holes > WH_HOLES_BESIDE_BOTH))
+	if (!rcv_report_valid(report) ||
+		((flags & both) == both && report->n_holes > WH_HOLES_BESIDE_BOTH))
 		return WH_WIRE_FIELD;
 
 	uint64_t cover = report->cover_end - report->cover_first;

@@ -123,6 +123,7 @@ enum wh_packet_flag {
 	WH_FLAG_PAIR_SECOND = 1 << 2,
 	WH_FLAG_LOSSES = 1 << 0,   /* receiver's report: counts of losses follow the holes */
 	WH_FLAG_DELIVERY = 1 << 1, /* receiver's report: times of arrivals come last */
+	WH_FLAG_BEHIND = 1 << 2,   /* receiver's report: offers less, since its port overflowed */
 	WH_FLAG_ECHO = 1 << 0,     /* probe: answer at once */
 	WH_FLAG_ASK = 1 << 1,      /* probe: requests permission to probe, and a cookie */
 	WH_FLAG_FETCH = 1 << 2,    /* probe: requests the arrivals of a train */

@@ -43,7 +43,7 @@ static void holes(struct wh_attacker *attacker)
 	uint8_t bytes[WH_ATTACK_FRAME_BYTES];
 
 	for (uint32_t n = WH_RANGES_MAX - 1; n <= WH_RANGES_MAX + HOLES_BEYOND; n++)
-		for (uint8_t flags = 0; flags <= (WH_FLAG_LOSSES | WH_FLAG_DELIVERY); flags++)
+		for (uint8_t flags = 0; flags < 2 * WH_FLAG_BEHIND; flags++)
 			everywhere(attacker, bytes, make_state(bytes, n, flags));
 }
 

@@ -126,6 +126,7 @@ static void tell_rcv_report(const struct wh_packet *packet)
 	tell_ranges(report->holes, report->n_holes, report->cover_first);
 	tell("wavehaul.flags.losses", (packet->flags & WH_FLAG_LOSSES) != 0);
 	tell("wavehaul.flags.delivery", (packet->flags & WH_FLAG_DELIVERY) != 0);
+	tell("wavehaul.flags.behind", (packet->flags & WH_FLAG_BEHIND) != 0);
 	if (packet->flags & WH_FLAG_LOSSES) {
 		TELL("rcv_report", report, lost_pkts);
 		TELL("rcv_report", report, loss_events);

@@ -137,7 +137,7 @@ static const struct wh_rcv_report rcv_reports[SAMPLE_SIZES] = {
 static void sample_rcv_report(enum sample_size size, struct wh_packet *packet)
 {
 	static const uint8_t flags[SAMPLE_SIZES] = {
-		0, WH_FLAG_LOSSES | WH_FLAG_DELIVERY, WH_FLAG_DELIVERY};
+		0, WH_FLAG_LOSSES | WH_FLAG_DELIVERY, WH_FLAG_DELIVERY | WH_FLAG_BEHIND};
 
 	packet->flags = flags[size];
 	packet->rcv_report = rcv_reports[size];

@@ -144,11 +144,22 @@ void wh_ration_note(struct wh_session *s, uint32_t payload_bytes)
 	s->ration.granted_end++;
 }
 
+static uint64_t intake_pkts(const struct wh_session *s, uint64_t now_tsc)
+{
+	const struct wh_half *half = atomic_load_explicit(&s->half, memory_order_relaxed);
+	uint64_t table_pkts = s->rx.table.size;
+
+	return half != NULL ? wh_intake_pkts(&half->intake, s->config.hz, now_tsc, table_pkts)
+			    : table_pkts;
+}
+
 /* Never below highest_end: such packets have arrived or have been sent. */
-uint64_t wh_ration_upper(const struct wh_session *s)
+uint64_t wh_ration_upper(struct wh_session *s, uint64_t now_tsc)
 {
 	const struct wh_recv_table *table = &s->rx.table;
+	uint64_t granted_end = wh_min_u64(wh_recv_table_upper(table), s->ration.granted_end);
+	uint64_t intake_end = table->lower + intake_pkts(s, now_tsc);
 
-	return wh_min_u64(
-		wh_recv_table_upper(table), wh_max_u64(s->ration.granted_end, table->highest_end));
+	s->ration.behind = intake_end < granted_end;
+	return wh_max_u64(wh_min_u64(granted_end, intake_end), table->highest_end);
 }

@@ -23,7 +23,8 @@ struct wh_ration {
 	uint64_t from_tsc;           /* when the reserved bytes may move */
 	uint64_t reserved_bytes;     /* 0: none */
 	int64_t left_bytes;          /* transmitter: bytes that may be sent now */
-	bool peer_grants;      /* the peer offers less than its table holds: it has a shared rate */
+	bool peer_grants;      /* the peer offers less for another reason: it has a shared rate */
+	bool behind;           /* the receiver offers less, since its port overflowed */
 	bool held_up;          /* the peer's shared rate has held up the flow before */
 	uint64_t granted_end;  /* receiver: one past the last number granted; WH_PN_MAX: no bound */
 	uint64_t told_end;     /* granted_end as last reported */
@@ -50,5 +51,8 @@ void wh_ration_grant(struct wh_session *s, uint64_t now_tsc);
 uint64_t wh_ration_deadline(const struct wh_session *s);
 void wh_ration_note(struct wh_session *s, uint32_t payload_bytes);
 
-/* Receiver: one past the last packet number that a report offers. */
-uint64_t wh_ration_upper(const struct wh_session *s);
+/*
+ * Receiver: one past the last packet number that a report offers now. Sets `behind`, which the
+ * report tells, too.
+ */
+uint64_t wh_ration_upper(struct wh_session *s, uint64_t now_tsc);

@@ -144,7 +144,7 @@ static const struct malformed malformed[] = {
 	{"unknown flag",        WH_PACKET_DATA, USUAL, SAME, 2, 1, 8, WH_WIRE_FLAGS},
 	{"high flag",           WH_PACKET_DATA, USUAL, SAME, 2, 1, 128, WH_WIRE_FLAGS},
 	{"repair, both of a pair", WH_PACKET_REPAIR, USUAL, SAME, 2, 1, 6, WH_WIRE_FLAGS},
-	{"state with a flag",   WH_PACKET_RCV_REPORT, USUAL, SAME, 2, 1, 4, WH_WIRE_FLAGS},
+	{"state with a flag",   WH_PACKET_RCV_REPORT, USUAL, SAME, 2, 1, 8, WH_WIRE_FLAGS},
 	{"losses not said",     WH_PACKET_RCV_REPORT, USUAL, SAME, 2, 1, 0, WH_WIRE_LENGTH},
 	{"losses missing",      WH_PACKET_RCV_REPORT, LEAST, SAME, 2, 1, 1, WH_WIRE_LENGTH},
 	{"delivery not said",   WH_PACKET_RCV_REPORT, USUAL, SAME, 2, 1, 1, WH_WIRE_LENGTH},

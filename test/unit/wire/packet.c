@@ -64,16 +64,16 @@ static void head_limits(void)
 /* All 256 flag bytes of every type: exactly these may be. */
 static void flags(void)
 {
-	static const uint8_t allowed[WH_PACKET_TYPES][4] = {
+	static const uint8_t allowed[WH_PACKET_TYPES][8] = {
 		[WH_PACKET_DATA] = {0, WH_FLAG_RETRANSMISSION, WH_FLAG_PAIR_FIRST,
 			WH_FLAG_PAIR_SECOND},
 		[WH_PACKET_REPAIR] = {0, WH_FLAG_RETRANSMISSION, WH_FLAG_PAIR_FIRST,
 			WH_FLAG_PAIR_SECOND},
-		[WH_PACKET_RCV_REPORT] = {0, WH_FLAG_LOSSES, WH_FLAG_DELIVERY,
-			WH_FLAG_LOSSES | WH_FLAG_DELIVERY},
+		[WH_PACKET_RCV_REPORT] = {0, 1, 2, 3, 4, 5, 6,
+			WH_FLAG_LOSSES | WH_FLAG_DELIVERY | WH_FLAG_BEHIND},
 		[WH_PACKET_PROBE] = {0, WH_FLAG_ECHO, WH_FLAG_ASK, WH_FLAG_FETCH},
-		[WH_PACKET_PROBE_ANSWER] = {WH_FLAG_ECHO, WH_FLAG_ASK, WH_FLAG_FETCH,
-			WH_FLAG_FETCH},
+		[WH_PACKET_PROBE_ANSWER] = {WH_FLAG_ECHO, WH_FLAG_ASK, WH_FLAG_FETCH, WH_FLAG_FETCH,
+			WH_FLAG_FETCH, WH_FLAG_FETCH, WH_FLAG_FETCH, WH_FLAG_FETCH},
 		[WH_PACKET_CONFIRM] = {0, WH_FLAG_OFFERED},
 		[WH_PACKET_COOKIE] = {0, WH_FLAG_LATER},
 		[WH_PACKET_CRYPTO] = {0, WH_FLAG_ANSWER},
@@ -84,7 +84,7 @@ static void flags(void)
 	for (uint32_t type = 1; type < WH_PACKET_TYPES; type++) {
 		sample_make(type, SAMPLE_USUAL, &packet);
 		for (uint32_t value = 0; value < 256; value++) {
-			bool expected = memchr(allowed[type], (int)value, 4) != NULL;
+			bool expected = memchr(allowed[type], (int)value, 8) != NULL;
 
 			packet.flags = (uint8_t)value;
 			CU_ASSERT_EQUAL(wh_packet_check(&packet) == WH_WIRE_OK, expected);
