@@ -45,8 +45,8 @@ AUDIT_LINES = 100
 SILENT_S = 1
 # States that a server tells its client, one every 10 ms: half of them where CPUs are busy.
 STATES_PER_S = 60
-# A refusal in one round trip, a client's start of a second counted; a transfer on a busy machine.
-SOON_S, BUSY_S = 4, 12
+# A refusal in one round trip, a client's start of a second counted.
+SOON_S = 4
 # A server looks at its files once a second, and what they withdraw needs a new handshake.
 TRUST_SEEN_S = 3
 # What takes a minute, too.
@@ -59,7 +59,7 @@ WHOLE = 'ATTACK_WHOLE' in os.environ
 def killer(field, program, folder):
     """Packets at and beyond the bounds of every field end no process, and are counted."""
     field.serve(program, folder, sealed=False)
-    with field.transfer(8, 60, late_s=BUSY_S):
+    with field.transfer(8, 60):
         for name in ('holes', 'bounds'):
             field.attack_now(name)
     field.expect_alive()
@@ -94,7 +94,7 @@ def staging(field, program, folder):
     server = field.serve(program, folder)
     (server.folder / 'in').mkdir()
     (server.folder / 'in/seen').write_bytes(b'seen')
-    with field.transfer(24, 40, late_s=BUSY_S):
+    with field.transfer(24, 40):
         wait_until(lambda: staging_folders(server.folder), 3, 'a staging folder')
         names = [str(path.relative_to(server.folder)) for path in staging_folders(server.folder)]
         for path in ('.', 'in'):
@@ -237,7 +237,7 @@ def refused_gets_nothing(field, program, folder):
 def aborted_by_others(field, program, folder):
     """Releases in the peer's name, around the identifiers that a stranger is given."""
     field.serve(program, folder, sealed=False)
-    with field.transfer(12, 60, late_s=BUSY_S):
+    with field.transfer(12, 60):
         field.attack_now('aborts', '--seconds', 1)
 
 
@@ -246,7 +246,7 @@ def far_pns(field, program, folder):
     little = ('--buffers', '64M')  # a transfer of which no end has room for all
     field.serve(program, folder, *little, sealed=False)
     for verb in ('send', 'get'):
-        with field.transfer(60, 250, verb, late_s=8, options=little):
+        with field.transfer(60, 250, verb, options=little):
             for host in (field.victim, field.client):
                 kind = DATA if (host is field.victim) == (verb == 'send') else RCV_REPORT
                 heard = overheard(host, kind)
@@ -293,7 +293,7 @@ def claims(field, program, folder):
         with field.attack('claim', '--count', free - MIB, '--seconds', 4) as told:
             time.sleep(1.5)
             expect(free - shutil.disk_usage(root).free < free / 2, 'reserved for nothing sent')
-            with field.transfer(8, 60, late_s=BUSY_S):
+            with field.transfer(8, 60):
                 told()
         field.end_server()
 
@@ -413,7 +413,7 @@ def taps(field, program, folder):
     expect({'drop_packet_tag', 'drop_no_session'} <= counted and 'moved_clients' not in counted,
            f'these alone were counted: {counted}')
     for verb in ('send', 'get'):
-        with field.transfer(8, 60, verb, late_s=8):
+        with field.transfer(8, 60, verb):
             for name in TAPS:
                 field.attack_now(name, '--path', tape, '--seconds', 0.2, '--pps', 20000)
 
@@ -544,14 +544,14 @@ def mirrored(field, program, folder):
         expect(result.seconds < SOON_S, f'refused after {result.seconds:.1f} s')
         expect(file.exists(), 'the source is gone')
 
+    key = field.make_key()[1]
     with field.attack('mirror', '--seconds', SOON_S) as told:
         refused(THIRD, 'this process has answered itself')
+        with field.trusted('another', key, f'address={SERVER}'):
+            refused(SERVER, 'NOT THE KEY of another')
+            refused('another', 'NOT THE KEY of another')
+            expect(not (field.server.folder / 'in').exists(), 'something has come')
         expect(told()['returned'] > 2, 'nothing was sent back')
-    key = field.make_key()[1]
-    with field.trusted('another', key, f'address={SERVER}'):
-        refused(SERVER, 'NOT THE KEY of another')
-        refused('another', 'NOT THE KEY of another')
-        expect(not (field.server.folder / 'in').exists(), 'something has come')
     field.small_send()
 
 
@@ -731,7 +731,7 @@ def cases(field):
         return Case(name, quick, functools.partial(field.run, functools.partial(function, **how)),
                     memory=True, judges_time=judges_time)
 
-    # Others have a transfer beside them that is not to be late.
+    # Others have a transfer beside them that is not to be late, or a refusal.
     calm = functools.partial(case, judges_time=False)
 
     yield calm('1 bounds of packets', True, killer)
@@ -746,9 +746,9 @@ def cases(field):
     yield calm('6 probes', True, probes)
     yield calm('7 identifiers', True, refused_gets_nothing)
     yield calm('7 aborts', False, aborted_by_others)
-    yield case('7 packet numbers', False, far_pns)
-    yield case('8 moved', True, moved)
-    yield case('8 moved gateway', False, moved_gateway)
+    yield calm('7 packet numbers', False, far_pns)
+    yield calm('8 moved', True, moved)
+    yield calm('8 moved gateway', False, moved_gateway)
     yield calm('9 places', False, places)
     yield calm('9 windows', False, windows)
     yield calm('9 folders', False, folders)
@@ -759,7 +759,7 @@ def cases(field):
     yield calm('12 forged', True, forged)
     yield calm('12 parts', False, parts)
     yield calm('12 leftovers', False, leftovers)
-    yield case('13 taps', True, taps)
+    yield calm('13 taps', True, taps)
     yield case('14 floods', False, flooded)
     yield case('14 compared', False, compared)
     yield case('15 handshakes', True, handshakes)
@@ -775,7 +775,8 @@ def cases(field):
                          ('6 probes', probes), ('7 identifiers', refused_gets_nothing),
                          ('7 aborts', aborted_by_others), ('13 taps', taps),
                          ('15 mirror', mirrored)):
-        yield case(f'{item} on udp', attack is taps, Field.sockets, attack=attack)
+        yield case(f'{item} on udp', attack is taps, Field.sockets, attack is mirrored,
+                   attack=attack)
 
 
 def tools_of(arguments):

@@ -269,6 +269,8 @@ def restarted(program, folder):
         with contextlib.closing(sqlite3.connect(one.state / 'service.db')) as database, database:
             expect_equal('rows', database.execute('UPDATE job SET delegated=0').rowcount, 1)
         one.start()
+        wait_until(lambda: state_there(one, two, number) == 'running', 20, 'it to be followed')
+        one.job('set', number, 'max')
         one.await_state(number, 'done', seconds=60)
         expect_equal('what came', three.digest('large'), digest)
         expect_equal('orders there', [job['state'] for job in two.rows()], ['done'])
