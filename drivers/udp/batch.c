@@ -38,7 +38,11 @@ static void add_pkt(struct wh_udp_batch *batch, const struct wh_out *out, uint32
 	struct wh_udp_pkt *pkt = &batch->pkt[batch->pkts];
 	bool behind = out->payload == out->head + out->head_bytes;
 
-	*pkt = (struct wh_udp_pkt){.first_part = first_part, .to = out->to};
+	*pkt = (struct wh_udp_pkt){
+		.first_part = first_part,
+		.cut = out->cut && out->to->family == WH_IPV6,
+		.to = out->to,
+	};
 	add_part(batch, out->head, out->head_bytes + (behind ? out->payload_bytes : 0));
 	if (!behind && out->payload_bytes > 0)
 		add_part(batch, out->payload, out->payload_bytes);
@@ -46,14 +50,14 @@ static void add_pkt(struct wh_udp_batch *batch, const struct wh_out *out, uint32
 	batch->pkts++;
 }
 
-/* Whether that packet goes behind those that a message has already. */
+/* Whether that packet goes behind those that a message has already. Segments are not cut. */
 static bool joins(const struct wh_udp_batch *batch, uint32_t first, uint32_t i, uint64_t bytes,
 	uint32_t segments_max)
 {
 	const struct wh_udp_pkt *head = &batch->pkt[first];
 	const struct wh_udp_pkt *pkt = &batch->pkt[i];
 
-	return i - first < segments_max && pkt->bytes <= head->bytes &&
+	return i - first < segments_max && !head->cut && !pkt->cut && pkt->bytes <= head->bytes &&
 	       batch->pkt[i - 1].bytes == head->bytes &&
 	       bytes + pkt->bytes <= WH_UDP_MESSAGE_BYTES_MAX &&
 	       (pkt->to == head->to || wh_address_equal(pkt->to, head->to));

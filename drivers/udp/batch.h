@@ -29,6 +29,7 @@ struct wh_udp_pkt {
 	uint32_t bytes;
 	uint32_t first_part;
 	uint32_t parts; /* 1 or 2 */
+	bool cut;       /* into fragments, which is of IPv6 alone */
 	const struct wh_address *to;
 };
 
@@ -63,6 +64,11 @@ static inline uint8_t *wh_udp_batch_slot(const struct wh_udp_batch *batch, uint3
 static inline bool wh_udp_batch_waits(const struct wh_udp_batch *batch)
 {
 	return batch->next < batch->messages;
+}
+
+static inline bool wh_udp_batch_message_cut(const struct wh_udp_batch *batch, uint32_t i)
+{
+	return batch->pkt[batch->first_pkt[i]].cut;
 }
 
 static inline uint32_t wh_udp_batch_message_pkts(const struct wh_udp_batch *batch, uint32_t i)

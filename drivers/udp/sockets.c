@@ -171,6 +171,14 @@ int wh_udp_sockets_mark(const struct wh_udp_sockets *sockets, uint8_t dscp)
 	return rc == 0 && ipv6 >= 0 ? set(ipv6, IPPROTO_IPV6, IPV6_TCLASS, field) : rc;
 }
 
+void wh_udp_sockets_cut(int fd, bool cut)
+{
+	int rc = set(
+		fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, cut ? IPV6_PMTUDISC_WANT : IPV6_PMTUDISC_OMIT);
+
+	WH_ASSERT(rc == 0);
+}
+
 bool wh_udp_old_kernel_text(const struct wh_udp_sockets *sockets, char *text, size_t bytes)
 {
 	const char *lacks = sockets->receives_segments ? "cut messages into packets (UDP_SEGMENT)"

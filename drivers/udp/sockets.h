@@ -8,9 +8,10 @@
  *
  * Packets have a length that passes whole, as far as the server was asked (cli/own/path_size.h). If
  * the path becomes narrower under way, routers cut those of IPv4, which are sent without DF, and
- * sessions go on. Routers do not cut those of IPv6. The kernel cuts for its own interface alone
- * (IP_PMTUDISC_OMIT), and not as ICMP tells: anybody may forge that, and fragments cost several
- * times as much. Only sockets that report errors hear of ICMP at all; see errors.h.
+ * sessions go on. Routers do not cut those of IPv6: the kernel does if a session wants it (`cut` of
+ * struct wh_out). Else it cuts for its own interface alone (IP_PMTUDISC_OMIT), and not as ICMP
+ * tells: anybody may forge that, and fragments cost several times as much. Only sockets that report
+ * errors hear of ICMP at all; see errors.h.
  */
 
 #include <stdbool.h>
@@ -51,6 +52,9 @@ void wh_udp_sockets_close(struct wh_udp_sockets *sockets);
 
 /* Packets that are sent get that DSCP. 0 or a negative errno. */
 int wh_udp_sockets_mark(const struct wh_udp_sockets *sockets, uint8_t dscp);
+
+/* Whether the kernel cuts packets of a socket of IPv6 to the length that routers tell. */
+void wh_udp_sockets_cut(int fd, bool cut);
 
 /* What the kernel cannot do, and what that costs, as one sentence; false: it can do all. */
 bool wh_udp_old_kernel_text(const struct wh_udp_sockets *sockets, char *text, size_t bytes);

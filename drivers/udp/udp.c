@@ -246,16 +246,22 @@ static void count_sent(struct wh_udp *udp, uint32_t messages)
 	udp->batch.next += messages;
 }
 
-/* The messages from the next one on that go through the same socket; that socket. */
-static uint32_t same_socket(const struct wh_udp *udp, int *fd)
+/* The messages from the next one on that go through the same socket, in the same way; it. */
+static uint32_t same_socket(struct wh_udp *udp, int *fd)
 {
 	const struct wh_udp_batch *batch = &udp->batch;
+	bool cut = wh_udp_batch_message_cut(batch, batch->next);
 	sa_family_t family = batch->to[batch->next].any.sa_family;
 	uint32_t end = batch->next + 1;
 
 	*fd = udp->config.sockets.fd[family == AF_INET6];
-	while (end < batch->messages && batch->to[end].any.sa_family == family)
+	while (end < batch->messages && batch->to[end].any.sa_family == family &&
+		wh_udp_batch_message_cut(batch, end) == cut)
 		end++;
+	if (unlikely(family == AF_INET6 && cut != udp->cuts)) {
+		wh_udp_sockets_cut(*fd, cut);
+		udp->cuts = cut;
+	}
 	return end - batch->next;
 }
 

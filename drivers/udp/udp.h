@@ -65,6 +65,7 @@ struct wh_udp {
 	uint8_t apart_send[64];
 	struct wh_udp_batch batch;
 	uint32_t segments_max; /* 1: the kernel cuts no messages */
+	bool cuts;             /* the kernel now cuts packets of IPv6 for any path */
 };
 
 /* 0 or -ENOMEM. */

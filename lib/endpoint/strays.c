@@ -72,6 +72,7 @@ uint32_t wh_probes_output(
 		out[sent].payload = NULL;
 		out[sent].payload_bytes = 0;
 		out[sent].to = &prober->config.peer;
+		out[sent].cut = false;
 	}
 	return sent;
 }
@@ -295,6 +296,7 @@ static uint32_t output(
 	out->payload = NULL;
 	out->payload_bytes = 0;
 	out->to = to;
+	out->cut = false;
 	wh_slot_fifo_release(fifo);
 	return 1;
 }

@@ -8,6 +8,11 @@
 
 #include "session/session_internal.h"
 
+/* So many packets, and none arrives for so long: a narrower path, for so long. */
+#define NARROW_PKTS     8
+#define NARROW_MS       500
+#define NARROW_LASTS_MS 600000
+
 /* Acknowledges packets of one chunk; with the last of them the chunk returns to the reader. */
 static void packets_acked(
 	void *context, uint64_t pn, const struct wh_sent_record *record, uint32_t count)
@@ -146,8 +151,10 @@ static uint64_t take_acks(
 	uint64_t acked_pkts = acknowledge(s, report);
 
 	s->tx.acked_pkts += acked_pkts;
-	if (acked_pkts > 0)
+	if (acked_pkts > 0) {
 		s->tx.progress_tsc = now_tsc;
+		s->tx.progress_sent_pkts = s->stats.sent_pkts;
+	}
 	return acked_pkts;
 }
 
@@ -401,6 +408,25 @@ static void notice_silence(struct wh_session *s, uint64_t now_tsc)
 		wh_session_give_up(s, now_tsc);
 }
 
+/*
+ * Detection of a black hole (RFC 8899, 4.3): the peer is heard, and none of the latest packets has
+ * reached it. Their length may be the cause, if the path has become narrower, and routers are not
+ * believed, since anybody may forge what they say. Later whole packets are tried again (5.1.1).
+ */
+static void notice_narrower(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_transmitter *tx = &s->tx;
+	uint64_t patience_tsc =
+		wh_max_u64(wh_session_ms_tsc(s, NARROW_MS), 4 * wh_rtt_get(&s->rtt));
+
+	if (tx->peer_silent || now_tsc < tx->cut_until_tsc ||
+		now_tsc - tx->progress_tsc < patience_tsc ||
+		s->stats.sent_pkts - tx->progress_sent_pkts < NARROW_PKTS)
+		return;
+	tx->cut_until_tsc = now_tsc + wh_session_ms_tsc(s, NARROW_LASTS_MS);
+	wh_session_count(&s->stats.narrowings);
+}
+
 static void notice_stalls(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
@@ -434,7 +460,9 @@ int32_t wh_get_rcv_stat(struct wh_session *s, uint64_t now_tsc)
 		tick(s, now_tsc);
 		notice_silence(s, now_tsc);
 	}
-	if (s->phase == WH_PHASE_RUNNING)
+	if (s->phase == WH_PHASE_RUNNING) {
+		notice_narrower(s, now_tsc);
 		notice_stalls(s, now_tsc);
+	}
 	return sent;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session/half.h"
 
-
 #include "base/assert.h"
 #include "base/clock.h"
 #include "track/alloc.h"

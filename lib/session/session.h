@@ -164,6 +164,7 @@ struct wh_session_stats {
 	uint64_t delay_warnings;     /* sent or received */
 	uint64_t exp_events;         /* the peer was silent for longer than expected */
 	uint64_t stalls;
+	uint64_t narrowings;           /* the path seemed to have become narrower: transmitter */
 	uint64_t limit_tsc[WH_LIMITS]; /* time of each limit; not while nothing was to be sent */
 	uint64_t first_sent_tsc;       /* first data packet; 0: none yet */
 	uint64_t outcome_tsc;          /* when the outcome became known here */
@@ -260,6 +261,7 @@ struct wh_out {
 	const uint8_t *payload;
 	uint32_t payload_bytes;
 	const struct wh_address *to;
+	bool cut; /* the path may have become narrower: IPv6 had better be cut here (RFC 8200, 5) */
 };
 
 /* Ends the session now and tells the peer. Statuses from WH_STATUS_MISMATCH on. */

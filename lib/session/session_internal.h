@@ -273,9 +273,11 @@ struct wh_transmitter {
 	uint64_t acked_end; /* one past the highest number that the latest report acked; 0: none */
 	uint64_t acked_pkts;
 	uint64_t progress_tsc;
-	bool idle;               /* nothing outstanding, nothing to send, stream not ended */
-	uint64_t busy_since_tsc; /* since then a living peer has had reason to send */
-	uint64_t all_acked_tsc;  /* first reply received with everything acknowledged; 0: none */
+	uint64_t progress_sent_pkts; /* sent until then */
+	uint64_t cut_until_tsc;      /* data may be cut on their way until then */
+	bool idle;                   /* nothing outstanding, nothing to send, stream not ended */
+	uint64_t busy_since_tsc;     /* since then a living peer has had reason to send */
+	uint64_t all_acked_tsc; /* first reply received with everything acknowledged; 0: none */
 	uint64_t next_exp_tsc;
 	bool peer_silent;
 	bool stalled;

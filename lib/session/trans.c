@@ -59,6 +59,7 @@ static uint32_t send_control(struct wh_session *s, struct wh_session_stats *stat
 		out[sent].payload = NULL;
 		out[sent].payload_bytes = 0;
 		out[sent].to = wh_peer_address_now(&s->peer);
+		out[sent].cut = false; /* short enough for any path */
 		wh_slot_fifo_release(&s->outbox);
 		if (s->role == WH_TRANSMITTER)
 			charge_control(s, now_tsc, out[sent].head_bytes);
@@ -130,6 +131,7 @@ static void write_data(
 	out->head_bytes = WH_HEAD_BYTES;
 	out->payload_bytes = packet.data.payload_bytes;
 	out->to = wh_peer_address_now(&s->peer);
+	out->cut = now_tsc < tx->cut_until_tsc;
 
 	if (unlikely(tx->sent_tsc != NULL))
 		tx->sent_tsc[pn & tx->table.mask] = flags & WH_FLAG_RETRANSMISSION ? 0 : now_tsc;

@@ -11,6 +11,7 @@ case, then 'N passed, N failed, N skipped'.
 
 import contextlib
 import functools
+import itertools
 import json
 import os
 import random
@@ -28,7 +29,7 @@ from pathlib import Path
 from harness import (NOBODY, Case, Skip, as_nobody, decode_object, end_group, expect,
                      expect_between, expect_equal, expect_said, expect_status, run_cases)
 from lab import ETH_P_ALL, Lab, order
-from network import (ALLOW_ALL, CLIENT, CLIENT6, FAR, SERVER, SERVER6, exchange,
+from network import (ALLOW_ALL, CLIENT, CLIENT6, FAR, FAR6, SERVER, SERVER6, exchange,
                      expect_same, in_brackets, make_load, router_between, run_client)
 from network import Server as PortServer
 from pair import wait_until
@@ -513,10 +514,12 @@ def far_apart(net):
     """Addresses and routes of the kernels at a router's sides; the client's link takes 1500."""
     host, client, _ = net
     client.ip('link', 'set', 'eth0', 'mtu', 1500)
-    host.add_addresses('eth0', f'{SERVER}/24')
-    client.add_addresses('eth0', f'{FAR}/24')
-    host.ip('route', 'add', 'default', 'via', '192.0.2.254')
-    client.ip('route', 'add', 'default', 'via', '198.51.100.254')
+    host.add_addresses('eth0', f'{SERVER}/24', f'{SERVER6}/64')
+    client.add_addresses('eth0', f'{FAR}/24', f'{FAR6}/64')
+    for gateway in ('192.0.2.254', '2001:db8::254'):
+        host.ip('route', 'add', 'default', 'via', gateway)
+    for gateway in ('198.51.100.254', '2001:db8:1::254'):
+        client.ip('route', 'add', 'default', 'via', gateway)
 
 
 def mtu_used(user, client, *args):
@@ -547,8 +550,11 @@ def narrow(program, folder):
                     user, client, 'get', f'{SERVER}:big', f'{folder}/again{mtu}'), least, mtu)
 
 
-def narrower(program, folder, verb):
-    """The path's MTU becomes smaller under way, and routers cut what is longer."""
+def narrower(program, folder, verb, address):
+    """
+    The path's MTU becomes smaller under way. Routers cut packets of IPv4 that are longer and drop
+    those of IPv6, which the sender then lets its kernel cut.
+    """
     user = Nobody(program, folder)
     with router_between(1500, 1500) as net:
         host, client, router = net
@@ -557,7 +563,8 @@ def narrower(program, folder, verb):
             got = folder / 'big'
             source = server.folder / 'big' if verb == 'get' else got
             source.write_bytes(random.Random(7).randbytes(8 * MIB))
-            words = (f'{SERVER}:big', got) if verb == 'get' else (got, f'{SERVER}:')
+            far = in_brackets(address)
+            words = (f'{far}:big', got) if verb == 'get' else (got, f'{far}:')
             process = user.start(client, verb, *words, '--rate', '40M', '--peer-timeout', '3s',
                                  '--stall-timeout', '5s')
             wait_until(lambda: client.packets('rx' if verb == 'get' else 'tx') > 60, STARTING_S,
@@ -592,9 +599,10 @@ def cases():
     yield Case('many sessions', False, many_sessions, judges_time=True)
     yield Case('walled under way', False, walled)
     yield Case('narrow path', False, narrow)
-    for verb in ('send', 'get'):
-        yield Case(f'narrower path under way, {verb}', verb == 'send',
-                   partial(narrower, verb=verb))
+    for verb, address in itertools.product(('send', 'get'), (SERVER, SERVER6)):
+        family = 'ipv6' if ':' in address else 'ipv4'
+        yield Case(f'narrower path under way, {verb}, {family}', verb == 'send',
+                   partial(narrower, verb=verb, address=address))
 
 
 if __name__ == '__main__':

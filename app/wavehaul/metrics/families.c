@@ -119,6 +119,8 @@ const struct wh_metric_family wh_families[] = {
 		SESSION("stalls"), COUNTER},
 	{"wavehaul_session_silences", "", "Times that a peer was silent for longer than expected.",
 		SESSION("exp_events"), COUNTER},
+	{"wavehaul_session_narrowings", "", "Times that its path seemed to have become narrower.",
+		SESSION("narrowings"), COUNTER},
 
 	{"wavehaul_queue_jobs", "", "Jobs of the queue by state; those over for a month.",
 		.from = "queue", .key = "*", .label = "state", GAUGE},

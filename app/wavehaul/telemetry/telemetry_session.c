@@ -262,6 +262,7 @@ void wh_tel_put_counters(json_t *data, const struct wh_session_stats *stats, uin
 	wh_tel_put(data, "delay_warnings", stats->delay_warnings);
 	wh_tel_put(data, "exp_events", stats->exp_events);
 	wh_tel_put(data, "stalls", stats->stalls);
+	wh_tel_put(data, "narrowings", stats->narrowings);
 }
 
 json_t *wh_tel_session(const char *params, bool at_once)
