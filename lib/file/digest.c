@@ -6,7 +6,7 @@
 #define XXH_STATIC_LINKING_ONLY /* for the size of the state */
 #include <xxhash.h>
 
-/* The library chooses vector instructions at run time; test/perf/tag.c measures the gain. */
+/* The library chooses vector instructions at run time. */
 #include <xxh_x86dispatch.h>
 
 #include "base/assert.h"
