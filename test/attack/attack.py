@@ -21,8 +21,8 @@ import time
 import unicodedata
 from pathlib import Path
 
-from field import (DATA, FAR_GATEWAY, GATEWAY, KIB, MIB, RCV_REPORT, SEED, TOP, Field, link_bytes,
-                   overheard, recorded, small_disk, IPV4_AT)
+from field import (DATA, FAR_GATEWAY, GATEWAY, IPV4_AT, KIB, MIB, RCV_REPORT, SEED, TOP, Field,
+                   link_bytes, overheard, recorded, recording, small_disk)
 from control import Control
 from harness import (Case, Failed, Skip, end_group, expect, expect_between, expect_equal,
                      expect_said, expect_status, run_cases)
@@ -394,6 +394,7 @@ def leftovers(field, program, folder):
 
 # Item 13.
 
+OPENING = (9, 10, 11)  # OPEN, ACCEPT, CONFIRM
 TAPS = ('replayed', 'reflected', 'borrowed', 'flipped')
 
 
@@ -402,8 +403,12 @@ def taps(field, program, folder):
     the flood of it costs is `compared`'s."""
     field.serve(program, folder)
     tape = folder / 'tape'
-    with field.transfer(16, 60):
-        tape.write_bytes(recorded(field.victim, 0.3) + recorded(field.client, 0.3))
+    # From before the handshake on.
+    with recording((field.victim, 400), (field.client, 100)) as heard, \
+            field.transfer(16, 60, options=('--parallel', '2')):
+        tape.write_bytes(heard())
+        types = {frame[IPV4_AT + 1] for frame in unpacked(tape.read_bytes())}
+        expect(types >= {DATA, RCV_REPORT, *OPENING}, f'these alone were recorded: {types}')
         before = field.counters()
         for name in TAPS:
             field.attack_now(name, '--path', tape, '--seconds', 0.2, '--pps', 20000)

@@ -353,6 +353,27 @@ def recorded(host, seconds, most=400):
     return b''.join(frames)
 
 
+@contextlib.contextmanager
+def recording(*wanted):
+    """So many frames of ours for each of (host, most), from now on; yields what waits for them."""
+    heard = []
+    threads = [threading.Thread(
+        target=lambda host, most: heard.append(recorded(host, BUSY_S, most)), args=one)
+        for one in wanted]
+    for thread in threads:
+        thread.start()
+
+    def await_all():
+        for thread in threads:
+            thread.join()
+        return b''.join(heard)
+
+    try:
+        yield await_all
+    finally:
+        await_all()
+
+
 def link_bytes(host):
     stats = host.ip_json('-s', 'link', 'show', 'dev', 'eth0')[0]['stats64']
     return stats['rx']['bytes'], stats['tx']['bytes']
