@@ -41,7 +41,7 @@ ALL = (
     Paper('sttp-table1', 'f', 'throughput(f)', ('net',)),
     Paper('sttp-burst', 'f', '8s * 7680 / took(f)', ()),
     Paper('pxp-errors', 'data', 'throughput(data)', ('loss',)),
-    Paper('pxp-fig04', 'data', 'throughput(data)', ('process', 'single')),
+    Paper('pxp-fig04', 'data', 'throughput(data)', ('process', 'cores')),
     Paper('pxp-fig05', 'data', 'throughput(data)', ('window',)),
     Paper('pxp-hops', 'data', 'throughput(data)', ('hops', 'window')),
 )
@@ -58,7 +58,7 @@ QUICK = {
 # What of a flow stays when another agent takes its place: the network's and the file's, no window
 # but in the model where each of its packets has a buffer.
 STAYS = ('from', 'to', 'start', 'stop', 'count', 'stagger', 'spread', 'packet', 'size', 'arrival',
-         'process', 'receiver_process', 'single')
+         'process', 'receiver_process', 'handing', 'cores', 'sealing')
 MODEL = 'arrival'
 
 

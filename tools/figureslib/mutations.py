@@ -80,7 +80,7 @@ MUTATIONS = {
                  ('a receiver that is busy delays its states, and there is no retransmission '
                   'avalanche',)),
         Mutation('tasks have processors of their own', 'pxp-fig04',
-                 ('sweep.process=80us', 'scenario.duration=3.5s'), ('flow data.single=on',), 'fig4',
+                 ('sweep.process=80us', 'scenario.duration=3.5s'), ('flow data.cores=1',), 'fig4',
                  ('the parallel front end enhances it: at 80 us over one processor an end',)),
     ),
 }

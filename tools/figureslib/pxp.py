@@ -39,9 +39,9 @@ def both(panels, result, name, scale, unit, styles=('-',), **at):
 
 def figure_4(results):
     result = results['pxp-fig04']
-    for single, text in (('off', 'a processor for each process'), ('on', 'one for each end')):
+    for cores, text in ((4, 'a processor for each process'), (1, 'one for each end')):
         drawn, panels = drawing.figure(2)
-        both(panels, result, 'process', 1e6, 'us a packet', single=single)
+        both(panels, result, 'process', 1e6, 'us a packet', cores=cores)
         panels[0].axvline(80, color=drawing.FAINT, linewidth=0.8, linestyle='--')
         drawing.legend(panels[1])
         yield f'By the processing time, {text}; dashed: packets arrive every 80 us', drawn
@@ -126,7 +126,7 @@ def table(result, caption, names, scales):
 
 
 def grid_4(results):
-    return table(results['pxp-fig04'], 'The numbers, us', ['process', 'single'], [1e6, 0])
+    return table(results['pxp-fig04'], 'The numbers, us', ['process', 'cores'], [1e6, 1])
 
 
 def grid_5(results):

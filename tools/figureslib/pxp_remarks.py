@@ -10,7 +10,7 @@ def percent(result, label='throughput', **sweep):
 
 def knee(results):
     result = results['pxp-fig04']
-    at = {'agent': 'pxp', 'single': 'off'}
+    at = {'agent': 'pxp', 'cores': 4}
     return (f'At 80 us every process is busy for as long as packets arrive: what goes again '
             f'({percent(result, "overhead", process=8e-5, **at)} of what is sent, most of it only '
             f'late, by a second hop and more) is missing, as are the states, two hundred a second '
@@ -26,7 +26,7 @@ def old_window(results):
     return (f'With 512 packets the window is no limit any more: the processes are, which take '
             f'{percent(windows, "overhead", agent="pack", window=512)} of what is sent for the '
             f'second time. At 60 us, with the window of 1024, it is '
-            f'{percent(times, agent="pack", single="off", process=6e-5)} that get through, and '
+            f'{percent(times, agent="pack", cores=4, process=6e-5)} that get through, and '
             f'{percent(windows, agent="pack", window=1024)} at 100 us (pxp-fig04). Where the paper '
             f'still gains, its processes must have had time to spare.')
 

@@ -148,6 +148,24 @@ static void take_repair(
 		config->window_pkts *= 2;
 }
 
+/* One time, of the paper's tasks, or that of each task, which is true. */
+static bool take_task_times(struct wh_taker *taker, const char *key, uint64_t task_ps[WH_TASKS])
+{
+	double seconds[WH_TASKS];
+	uint32_t count = wh_take_list(taker, key, WH_VALUE_TIME, seconds, WH_TASKS);
+
+	if (count != 1 && count != WH_TASKS)
+		wh_take_refuse(taker, key, "has neither one time nor six");
+	for (uint32_t i = 0; i < (count == 1 ? WH_TASKS_PAPER : count) && !taker->failed; i++) {
+		double task_s = seconds[count == 1 ? 0 : i];
+
+		if (task_s < 1e-10 || task_s > 1)
+			wh_take_refuse(taker, key, "is not within 0.1ns and 1s");
+		task_ps[i] = (uint64_t)(task_s * (double)WH_PS_PER_S + 0.5);
+	}
+	return count == WH_TASKS;
+}
+
 /* The model of periodic-exchange.txt: scenario/tasks.h. */
 static void take_tasks(struct wh_taker *taker, struct wh_sim_engine_config *config)
 {
@@ -157,14 +175,17 @@ static void take_tasks(struct wh_taker *taker, struct wh_sim_engine_config *conf
 		return;
 	wh_take_require(taker, "process", "80us");
 	tasks->arrival_ps = wh_take_ps(taker, "arrival", 0);
-	tasks->task_ps = wh_take_ps(taker, "process", 0);
-	tasks->receiver_task_ps = wh_take_ps(taker, "receiver_process", tasks->task_ps);
-	tasks->single = wh_take_switch(taker, "single", false);
+	tasks->real = take_task_times(taker, "process", tasks->task_ps);
+	if (take_task_times(taker,
+		    wh_take_has(taker, "receiver_process") ? "receiver_process" : "process",
+		    tasks->receiver_task_ps) != tasks->real)
+		wh_take_refuse(taker, "receiver_process", "is not of the same tasks as process");
+	tasks->handing_ps = wh_take_ps(taker, "handing", 0);
+	tasks->cores = (uint32_t)wh_take_count(taker, "cores", WH_TASKS, 1, WH_TASK_CORES_MAX);
+	tasks->sealing =
+		(uint32_t)wh_take_count(taker, "sealing", tasks->cores, 1, WH_TASK_CORES_MAX);
 	if (tasks->arrival_ps < WH_PS_PER_NS || tasks->arrival_ps > WH_PS_PER_S)
 		wh_take_refuse(taker, "arrival", "is not within 1ns and 1s");
-	if (tasks->task_ps < WH_PS_PER_NS || tasks->task_ps > WH_PS_PER_S ||
-		tasks->receiver_task_ps < WH_PS_PER_NS || tasks->receiver_task_ps > WH_PS_PER_S)
-		wh_take_refuse(taker, "process", "is not within 1ns and 1s");
 	if (config->window_pkts > PROCESSES_WINDOW_MAX)
 		wh_take_refuse(taker, "window", "is more than 16384, and each packet has a buffer");
 	if (config->repair.recovery != WH_RECOVERY_NAK)

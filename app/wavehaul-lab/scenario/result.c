@@ -44,7 +44,7 @@ static json_t *flow_json(
 	char name[WH_POINT_NAME_BYTES];
 
 	/* clang-format off */
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o}",
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:s*}",
 		"name", wh_point_flow_name(point, flow, name),
 		"group", group->name,
 		"agent", point->agents[group - point->groups],
@@ -58,7 +58,8 @@ static json_t *flow_json(
 		"repair_pkts", (json_int_t)span.repair_pkts,
 		"dropped_pkts", (json_int_t)span.dropped_pkts,
 		"finished_s", finished_ps == WH_SIM_NEVER_PS
-			? json_null() : wh_json_shown(wh_ps_to_seconds(finished_ps)));
+			? json_null() : wh_json_shown(wh_ps_to_seconds(finished_ps)),
+		"busiest", wh_scenario_run_stats(run, flow)->busiest);
 	/* clang-format on */
 }
 

@@ -29,7 +29,8 @@ struct group {
 	double sent_pkts;
 	double retransmitted_pkts;
 	double dropped_pkts;
-	double finished_s; /* the latest; negative: one has not finished */
+	double finished_s;   /* the latest; negative: one has not finished */
+	const char *busiest; /* its tasks; NULL: it has none */
 	double *throughputs_bps;
 	uint32_t count;
 };
@@ -43,6 +44,7 @@ static void add_flow(struct group *group, const json_t *flow)
 	group->retransmitted_pkts += number_of(flow, "retransmitted_pkts");
 	group->dropped_pkts += number_of(flow, "dropped_pkts");
 	group->throughputs_bps[group->count++] = number_of(flow, "throughput_bps");
+	group->busiest = json_string_value(json_object_get(flow, "busiest"));
 	if (!json_is_number(finished))
 		group->finished_s = -1.0;
 	else if (group->finished_s >= 0.0)
@@ -60,10 +62,12 @@ static void print_group(const struct group *group, double n_runs)
 		snprintf(finished, sizeof(finished), "%.3f s", group->finished_s);
 	if (group->count > n_runs)
 		snprintf(jain, sizeof(jain), "%.4f", wh_jain(group->throughputs_bps, group->count));
-	printf("  %-14s %5.0f %12s %8s %10.0f %9.0f %9.0f %12s\n", group->name, n_flows,
+	printf("  %-14s %5.0f %12s %8s %10.0f %9.0f %9.0f %12s%s%s\n", group->name, n_flows,
 		wh_format_rate(rate, sizeof(rate), group->goodput_bps / n_runs), jain,
 		group->sent_pkts / n_runs, group->retransmitted_pkts / n_runs,
-		group->dropped_pkts / n_runs, finished);
+		group->dropped_pkts / n_runs, finished,
+		group->busiest != NULL ? "  waits for " : "",
+		group->busiest != NULL ? group->busiest : "");
 }
 
 /* Groups in the order of their first flow. */

@@ -333,8 +333,10 @@ static void turn_tasks(struct end *end, uint64_t now_ps)
 	const struct wh_tasks_config *config = &end->engine->config.tasks;
 	uint64_t now_tsc = tsc_at(end, now_ps);
 	uint64_t least_tsc =
-		now_tsc +
-		wh_max_u64(wh_min_u64(config->task_ps, config->receiver_task_ps) / WH_PS_PER_NS, 1);
+		now_tsc + wh_max_u64(wh_min_u64(config->task_ps[WH_TASK_NETWORK],
+					     config->receiver_task_ps[WH_TASK_NETWORK]) /
+					     WH_PS_PER_NS,
+				  1);
 
 	if (!end->sends)
 		wh_session_note_waiting(end->session, wh_tasks_waiting_pkts(&end->tasks));
@@ -632,7 +634,7 @@ static void create_end(struct wh_sim_engine *engine, struct end *end, uint32_t n
 		engine->events, engine->session.seed + end->sends, come_back, end);
 	if (has_tasks(engine))
 		wh_tasks_init(&end->tasks, &engine->config.tasks, &tasks_ops, engine->events,
-			end->sends, engine->session.seed, end);
+			end->sends, engine->session.seed, engine->stats, end);
 }
 
 struct wh_sim_engine *wh_sim_engine_create(struct wh_sim *sim,

@@ -5,24 +5,46 @@
  * The evaluation model of periodic-exchange.txt ("Simulation Model", Fig. 3). The host's packets
  * arrive one by one, exponentially. Each of an end's four tasks (the paper's processes) needs time
  * for each packet that it handles, data and control alike. Tasks are joined by FIFOs. Each has a
- * processor of its own, or the four of an end share one.
+ * processor of its own, or some of an end share one.
  *
  *   host queue -> host_trans -> trans -> network       network -> rcv -> host_rcv -> host
  *                 get_rcv_stat <- network              network -> get_trans_stat
  *                 send_trans_stat -> trans             send_rcv_stat -> network
  *
+ * Of a real end sealing and the port are parts of their own between network and trans, or rcv:
+ *
+ *   trans -> seal -> port -> network                   network -> port -> open -> rcv
+ *
+ * Several cores may seal; order is kept. What an end does for reports grows there with the packets
+ * that they are about, so that a control packet takes as much as all data since the last one.
+ *
  * The protocol state is the session's, and changes when a task completes a packet. This module has
  * the FIFOs and the processors.
  */
 
-#include "lab/sim/server.h"
 #include "lab/sim/simulation.h"
 
+enum wh_task {
+	WH_TASK_TAKE_CONTROL, /* get_rcv_stat, get_trans_stat */
+	WH_TASK_SAY_CONTROL,  /* send_trans_stat, send_rcv_stat */
+	WH_TASK_NETWORK,      /* trans, rcv */
+	WH_TASK_HOST,         /* host_trans, host_rcv */
+	WH_TASKS_PAPER,       /* these are the paper's */
+	WH_TASK_SEAL = WH_TASKS_PAPER,
+	WH_TASK_PORT,
+	WH_TASKS,
+};
+
+#define WH_TASK_CORES_MAX 16
+
 struct wh_tasks_config {
-	uint64_t arrival_ps;       /* mean time between packets of the host; 0: no model */
-	uint64_t task_ps;          /* per packet and task of the sending end */
-	uint64_t receiver_task_ps; /* the same of the receiving end */
-	bool single;               /* one processor per end instead of four */
+	uint64_t arrival_ps;        /* mean time between packets of the host; 0: no model */
+	bool real;                  /* sealing and port have times, too */
+	uint64_t task_ps[WH_TASKS]; /* per packet, of the sending end */
+	uint64_t receiver_task_ps[WH_TASKS]; /* the same of the receiving end */
+	uint64_t handing_ps;                 /* for either core, from one to another */
+	uint32_t cores;                      /* of each end, at most */
+	uint32_t sealing;                    /* of these may seal */
 };
 
 /* Callbacks of the tasks into their end; they take no time. */
@@ -43,12 +65,17 @@ struct wh_tasks_ops {
 	void (*turn)(void *context, uint64_t now_ps);
 };
 
-enum wh_task {
-	WH_TASK_TAKE_CONTROL, /* get_rcv_stat, get_trans_stat */
-	WH_TASK_SAY_CONTROL,  /* send_trans_stat, send_rcv_stat */
-	WH_TASK_NETWORK,      /* trans, rcv */
-	WH_TASK_HOST,         /* host_trans, host_rcv */
-	WH_TASKS,
+struct wh_tasks;
+
+struct wh_task_core {
+	struct wh_tasks *tasks;
+	uint32_t does; /* bit i: enum wh_task i */
+	uint32_t task; /* at work, or the next one to be asked */
+	bool busy;
+	uint64_t busy_ps;
+	char names[96]; /* of what it does */
+	struct wh_sim_event done;
+	struct wh_sim_packet *packet; /* in hand */
 };
 
 struct wh_tasks {
@@ -57,21 +84,24 @@ struct wh_tasks {
 	struct wh_tasks_config config;
 	struct wh_sim_events *events;
 	bool sends;
+	struct wh_sim_flow_stats *stats;
 	struct wh_prng prng;
 	struct wh_sim_event arrival;
-	struct wh_sim_server server[WH_TASKS];
-	uint32_t servers;
-	uint64_t host_pkts;             /* arrived, waiting for host_trans */
-	struct wh_sim_fifo control_in;  /* -> get_*_stat */
-	struct wh_sim_fifo data_in;     /* -> rcv */
+	uint64_t cost_ps[WH_TASKS]; /* with what handing over takes */
+	struct wh_task_core core[WH_TASK_CORES_MAX];
+	uint64_t host_pkts;                          /* arrived, waiting for host_trans */
+	uint64_t data_pkts[WH_TASK_SAY_CONTROL + 1]; /* since each of these had a control packet */
+	struct wh_sim_fifo control_in;               /* -> get_*_stat */
+	struct wh_sim_fifo data_in;                  /* -> rcv, or port */
+	struct wh_sim_fifo to_seal;                  /* -> seal */
+	struct wh_sim_fifo sealed;      /* -> port, or rcv: done or in work, in order */
 	struct wh_sim_fifo to_say;      /* from the session -> send_*_stat */
-	struct wh_sim_fifo control_out; /* -> trans */
-	struct wh_sim_packet *in_hand[WH_TASKS];
+	struct wh_sim_fifo control_out; /* -> trans, or port */
 };
 
 void wh_tasks_init(struct wh_tasks *tasks, const struct wh_tasks_config *config,
 	const struct wh_tasks_ops *ops, struct wh_sim_events *events, bool sends, uint64_t seed,
-	void *context);
+	struct wh_sim_flow_stats *stats, void *context);
 
 /* Sending end: the host's packets begin, and end. */
 void wh_tasks_start(struct wh_tasks *tasks, uint64_t now_ps);
@@ -86,5 +116,5 @@ void wh_tasks_ask(struct wh_tasks *tasks, uint64_t now_ps);
 /* Data packets waiting for rcv. */
 static inline uint64_t wh_tasks_waiting_pkts(const struct wh_tasks *tasks)
 {
-	return tasks->data_in.count_pkts;
+	return tasks->data_in.count_pkts + tasks->to_seal.count_pkts + tasks->sealed.count_pkts;
 }

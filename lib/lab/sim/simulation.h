@@ -100,6 +100,8 @@ struct wh_sim_flow_stats {
 	uint64_t opened_ps;     /* of a profile: accepted by its peer */
 	uint64_t first_sent_ps;
 	uint64_t finished_ps; /* of a sized flow: its last byte was acknowledged */
+	const char *busiest;  /* of one with tasks: what its busiest core does */
+	uint64_t busiest_ps;
 };
 
 struct wh_sim;

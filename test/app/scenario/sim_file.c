@@ -101,10 +101,14 @@ static const struct {
 	{SCENARIO LINK "hop_wait = 1ms\n" FLOW, "f:6: [link A-B] has no key 'hop_wait'"},
 	{PXP "arrival = 80us\n", "f:6: [flow f] lacks process; "},
 	{PXP "arrival = 2s\nprocess = 80us\n", "f:11: arrival = '2s' is not within 1ns and 1s"},
-	{PXP "arrival = 1ms\nprocess = 0s\n", "f:12: process = '0s' is not within 1ns and 1s"},
+	{PXP "arrival = 1ms\nprocess = 0s\n", "f:12: process = '0s' is not within 0.1ns and 1s"},
 	{PXP "arrival = 1ms\nprocess = 1ms\nwindow = 20000\n",
 		"f:13: window = '20000' is more than 16384"},
-	{PXP "single = on\n", "f:11: [flow f] has no key 'single'"},
+	{PXP "arrival = 1ms\nprocess = 1ms, 1ms\n", "f:12: process = '1ms, 1ms' has neither one"},
+	{PXP "arrival = 1ms\nprocess = 1ms\nreceiver_process = 1ms, 1ms, 1ms, 1ms, 1ms, 1ms\n",
+		"f:13: receiver_process = '1ms, 1ms, 1ms, 1ms, 1ms, 1ms' is not of the same"},
+	{PXP "arrival = 1ms\nprocess = 1ms\ncores = 17\n", "f:13: cores = '17' is 17; "},
+	{PXP "cores = 1\n", "f:11: [flow f] has no key 'cores'"},
 	{PXP "period = 0s\n", "f:11: period = '0s' is beyond the option's limits"},
 	{PXP "timeout = 61s\n", "f:11: timeout = '61s' is beyond the option's limits"},
 	{SCENARIO "[link A]\nrate = 1M\nqueue = 5\n" FLOW,
@@ -404,7 +408,7 @@ static void test_exchange(void)
 		SCENARIO LINK "hops = 1.5\nhop_service = 2ms\nhop_wait = 3ms\n"
 			      "[flow f]\nagent = pxp\nfrom = A\nto = B\nrate = 10M\n"
 			      "timeout = 30ms\nload = 0.5\nwindow = 100\narrival = 80us\n"
-			      "process = 60us\nreceiver_process = 240us\nsingle = on\n";
+			      "process = 60us\nreceiver_process = 240us\ncores = 1\n";
 
 	CU_ASSERT_EQUAL(open_text(text, NULL), -1);
 
@@ -420,9 +424,11 @@ static void test_exchange(void)
 	CU_ASSERT_EQUAL(option(engine, "timeout"), 30e6);
 	CU_ASSERT_EQUAL(option(engine, "load"), 0.5);
 	CU_ASSERT_EQUAL(engine->tasks.arrival_ps, 80 * MS / 1000);
-	CU_ASSERT_EQUAL(engine->tasks.task_ps, 60 * MS / 1000);
-	CU_ASSERT_EQUAL(engine->tasks.receiver_task_ps, 240 * MS / 1000);
-	CU_ASSERT_TRUE(engine->tasks.single);
+	CU_ASSERT_EQUAL(engine->tasks.task_ps[WH_TASK_HOST], 60 * MS / 1000);
+	CU_ASSERT_EQUAL(engine->tasks.receiver_task_ps[WH_TASK_HOST], 240 * MS / 1000);
+	CU_ASSERT_EQUAL(engine->tasks.task_ps[WH_TASK_SEAL], 0);
+	CU_ASSERT_EQUAL(engine->tasks.cores, 1);
+	CU_ASSERT_FALSE(engine->tasks.real);
 	wh_point_free(point);
 	close_file();
 }
