@@ -555,6 +555,23 @@ def interrupted(program, folder):
     expect_said(result, 'interrupted; 1 of 2 runs were complete')
 
 
+def pipeline(program, folder):
+    """Four cores of an end against two: where several seal, and where sealing is one's."""
+    path = TOP / 'config/scenarios/pipeline.ini'
+    settings = ('sweep.cores=2,4', 'sweep.far=1', 'scenario.duration=6ms', 'scenario.warmup=3ms')
+    result = program.run('sim', '--json', path,
+                         *(word for setting in settings for word in ('--set', setting)))
+    expect_status(result, OK)
+    pps, busiest = {}, {}
+    for point in json.loads(result.out)['points']:
+        at = point['sweep']['sealing'], point['sweep']['cores']
+        pps[at] = point['report']['sealed_1500_loss']
+        busiest[at] = {flow['name']: flow['busiest'] for flow in point['runs'][0]['flows']}
+    expect(pps[16, 4] >= 1.6 * pps[16, 2], f'several seal: {pps}')
+    expect(pps[1, 4] <= 1.05 * pps[1, 2], f'one seals: {pps}')
+    expect_equal('busiest', busiest[1, 4]['sealed_1500_loss'], 'seal')
+
+
 def plan(program, folder):
     result = program.run('plan', '--rate', '10M', '--rtt', '20ms', '--mtu', '1500', '--file', '2M',
                          '--json', '--jobs', '2')
@@ -631,6 +648,7 @@ def cases():
     yield Case('probe', True, probe)
     yield Case('reference BBR', True, reference_bbr)
     yield Case('sttp', True, sttp)
+    yield Case('pipeline', True, pipeline)
     yield Case('plan', True, plan)
     yield Case('plan by formulas', False, plan_formulas)
     for args, pattern in (

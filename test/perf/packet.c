@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a packet costs on its way, by task: a session between two netifs, both on one core, so
- * that no cache line comes from another one and no device copies anything into the account.
- *
- * The line between them is a loop of ours, which is not counted: it copies each frame into a packet
- * of the receiver's, as memif's slots and a NIC's DMA do. Turns are measured in slices, and of
- * each number the best slice counts: whatever else the machine does only adds to it. Sums are of
- * whole turns; the numbers by process are of other slices, in which the meter is on, and contain
- * what reading the clock costs.
+ * What a packet costs on its way, by task: carried.h. Turns are measured in slices, and of each
+ * number the best slice counts: whatever else the machine does only adds to it. Sums are of whole
+ * turns; the numbers by process are of other slices, in which the meter is on, and contain what
+ * reading the clock costs.
  *
  * Chunks of CHUNKS fit into caches, nearly. Those of CHUNKS_COLD do not, as a host's do not, and
  * there it counts how early a payload is fetched. On an AMD EPYC with 1 MiB of L2, a sender that
@@ -29,100 +25,9 @@
 #include <intel-ipsec-mb.h>
 #include <rte_eal.h>
 
-#include "chunks.h"
-#include "pair.h"
-#include "profile/interval.h"
+#include "carried.h"
 #include "seal/gcm.h"
 #include "seal/seal.h"
-
-#define CHUNKS       16
-#define CHUNKS_COLD  640                  /* more than caches hold, as hosts have */
-#define CHUNK_BYTES  (UINT32_C(64) << 10) /* twice what a state is for, in CHUNKS */
-#define WINDOW_PKTS  1024
-#define RING_PKTS    1023 /* more than a turn sends, and the next one takes all: never full */
-#define MBUFS        2047
-#define MEMORY_MIB   240
-#define SLICE_PKTS   5000
-#define SLICES       60
-#define ATTACH_BYTES 4096 /* as hosts do: app/wavehaul/host.c */
-
-struct bench {
-	struct pair pair;
-	struct wh_meter meter[SIDES];
-	uint64_t next_chunk;
-	bool metered;
-	uint64_t turn_tsc[SIDES]; /* of the slice */
-};
-
-static void carry(struct bench *bench, enum side from)
-{
-	enum side to = 1 - from;
-	struct rte_mbuf *sent;
-
-	while (rte_ring_dequeue(bench->pair.out[from], (void **)&sent) == 0) {
-		struct rte_mbuf *copy = rte_pktmbuf_copy(sent, bench->pair.pool[to], 0, UINT32_MAX);
-
-		rte_pktmbuf_free(sent);
-		if (copy == NULL || rte_ring_enqueue(bench->pair.in[to], copy) != 0)
-			abort();
-	}
-}
-
-/* A round of one side's loop. */
-static void turn(struct bench *bench, enum side side)
-{
-	struct wh_meter *meter = &bench->meter[side];
-	uint64_t begin_tsc = rte_rdtsc();
-	int32_t work;
-
-	if (bench->metered)
-		wh_meter_begin(meter, begin_tsc);
-	work = wh_netif_receive(&bench->pair.netif[side], begin_tsc);
-	work += wh_netif_send(&bench->pair.netif[side], begin_tsc);
-	if (bench->metered)
-		wh_meter_end(meter, work > 0);
-	bench->turn_tsc[side] += rte_rdtsc() - begin_tsc;
-}
-
-static void round_trip(struct bench *bench)
-{
-	turn(bench, SENDER);
-	carry(bench, SENDER);
-	turn(bench, RECEIVER);
-	carry(bench, RECEIVER);
-	chunks_feed(bench->pair.session[SENDER], &bench->next_chunk, CHUNK_BYTES);
-	chunks_drain(bench->pair.session[RECEIVER]);
-}
-
-static uint64_t received_pkts(const struct bench *bench)
-{
-	return wh_session_stats(bench->pair.session[RECEIVER]).received_pkts;
-}
-
-/* Returns how many packets it had. */
-static uint64_t run_slice(struct bench *bench)
-{
-	uint64_t before = received_pkts(bench);
-	uint64_t pkts;
-
-	memset(bench->turn_tsc, 0, sizeof(bench->turn_tsc));
-	do {
-		round_trip(bench);
-		pkts = received_pkts(bench) - before;
-	} while (pkts < SLICE_PKTS);
-	return pkts;
-}
-
-static void keep_least(double *least, double value)
-{
-	if (*least == 0 || value < *least)
-		*least = value;
-}
-
-static const char *side_name(enum side side)
-{
-	return side == SENDER ? "sender" : "receiver";
-}
 
 static void print_side(
 	const struct bench *bench, enum side side, double sum, const double by_task[WH_METER_TASKS])
@@ -155,77 +60,6 @@ static void measure(struct bench *bench, double sum[SIDES])
 	}
 	for (enum side side = 0; side < SIDES; side++)
 		print_side(bench, side, sum[side], by_task[side]);
-}
-
-static void make_rings(struct pair *pair)
-{
-	static const char *const pools[SIDES] = {"to_send", "to_receive"};
-	static const char *const ins[SIDES] = {"in_0", "in_1"};
-	static const char *const outs[SIDES] = {"out_0", "out_1"};
-
-	for (enum side side = 0; side < SIDES; side++) {
-		pair->pool[side] =
-			pair_pool(pools[side], MBUFS, (uint16_t)pair->config.packet_bytes);
-		pair->in[side] = pair_ring(ins[side], RING_PKTS);
-		pair->out[side] = pair_ring(outs[side], RING_PKTS);
-	}
-}
-
-static void open_all(struct bench *bench, uint16_t mtu, const struct wh_profile *profile,
-	enum wh_cipher cipher, uint32_t chunks)
-{
-	struct pair *pair = &bench->pair;
-
-	pair->cipher = cipher;
-	pair->config = pair_config(mtu, 0);
-	wh_session_config_profile(&pair->config, profile);
-	pair->config.chunk_bytes = CHUNK_BYTES;
-	pair->config.chunks = chunks;
-	pair->config.attach_bytes = ATTACH_BYTES;
-	pair->config.window_pkts = WINDOW_PKTS;
-	pair->config.burst_pkts = WH_NETIF_BURST;
-	pair->attach_bytes = ATTACH_BYTES;
-	for (enum side side = 0; side < SIDES; side++) {
-		bench->meter[side].read = pair_read_tsc;
-		pair->rx_meter[side] = &bench->meter[side];
-		pair->tx_meter[side] = &bench->meter[side];
-	}
-	make_rings(pair);
-	pair_open(pair, "packet");
-
-	uint64_t until_tsc = rte_rdtsc() + wh_ns_to_tsc(pair->config.hz, PAIR_OPENING_NS);
-
-	while (pair->session[RECEIVER] == NULL || received_pkts(bench) == 0) {
-		round_trip(bench);
-		if (rte_rdtsc() > until_tsc)
-			rte_exit(EXIT_FAILURE, "the session does not open\n");
-	}
-}
-
-static void close_all(struct bench *bench)
-{
-	struct pair *pair = &bench->pair;
-
-	pair_close(pair);
-	for (enum side side = 0; side < SIDES; side++) {
-		pair_ring_free(pair->in[side]);
-		pair_ring_free(pair->out[side]);
-	}
-	for (enum side side = 0; side < SIDES; side++)
-		rte_mempool_free(pair->pool[side]);
-}
-
-static void start_eal(void)
-{
-	static char words[][32] = {"perf_packet", "--no-pci", "--no-telemetry", "--iova-mode=va",
-		"--log-level=error", "-m", "", "--no-huge", "--no-shconf"};
-	char *args[RTE_DIM(words) + 1] = {NULL};
-
-	snprintf(words[6], sizeof(words[6]), "%d", MEMORY_MIB);
-	for (size_t i = 0; i < RTE_DIM(words); i++)
-		args[i] = words[i];
-	if (rte_eal_init(RTE_DIM(words), args) < 0)
-		rte_exit(EXIT_FAILURE, "the EAL does not start\n");
 }
 
 static void run(uint16_t mtu, const struct wh_profile *profile, enum wh_cipher cipher,
@@ -336,25 +170,14 @@ static struct bare *open_bare(void)
 	return bare;
 }
 
-/* The controller works as ever, but holds nothing up: turns that wait are no cost of a packet. */
-static struct wh_decision decide_all(const struct wh_control *control)
-{
-	struct wh_decision decision = wh_profile_find("lambda")->decide(control);
-
-	decision.interval_fp = WH_INTERVAL_MIN_FP;
-	decision.tokens = UINT64_MAX / 2;
-	return decision;
-}
-
 int main(void)
 {
 	static const uint16_t mtus[] = {1500, 9000};
-	struct wh_profile lambda = *wh_profile_find("lambda");
+	struct wh_profile lambda = unpaced();
 	double plain[RTE_DIM(mtus)][SIDES], sealed[RTE_DIM(mtus)][SIDES];
 	double cold[RTE_DIM(mtus)][SIDES], cold_sealed[RTE_DIM(mtus)][SIDES], other[SIDES];
 
-	lambda.decide = decide_all;
-	start_eal();
+	start_eal("perf_packet");
 	printf("%5s %-8s %6s   by process, in cycles per packet\n", "MTU", "side", "sum");
 	for (size_t i = 0; i < RTE_DIM(mtus); i++)
 		run(mtus[i], wh_profile_find("fixed"), (enum wh_cipher)0, CHUNKS, plain[i]);
