@@ -102,11 +102,16 @@ static bool put_link(struct wh_source *source)
 	const struct wh_walk_item *item = &source->item;
 	char text[WH_PATH_BYTES_MAX + 1];
 	struct stat status;
-	ssize_t bytes = readlinkat(item->folder_fd, item->name, text, sizeof(text));
+	int fd = wh_walk_open_link(source->walk, item);
+	int error = fd < 0 ? -fd : fstat(fd, &status) != 0 ? errno : 0;
+	ssize_t bytes = error != 0 ? 0 : readlinkat(fd, "", text, sizeof(text));
 
-	if (bytes <= 0 || (size_t)bytes == sizeof(text) ||
-		fstatat(item->folder_fd, item->name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
-		spoil(source, bytes < 0 ? errno : ENAMETOOLONG, WH_DOING_READING);
+	if (error == 0 && (bytes <= 0 || (size_t)bytes == sizeof(text)))
+		error = bytes < 0 ? errno : ENAMETOOLONG;
+	if (fd >= 0)
+		close(fd);
+	if (error != 0) {
+		spoil(source, error, WH_DOING_READING);
 		return put_fault(source);
 	}
 

@@ -562,7 +562,7 @@ static void find_given(struct wh_walk *walk, struct wh_walk_item *item)
 	char name[WH_PATH_BYTES_MAX + 1];
 	size_t above_bytes;
 	int name_bytes = wh_path_in_bundle(path, walk->whole, name, &above_bytes);
-	int fd = open_given(walk, path, O_PATH);
+	int fd = open_given(walk, path, O_PATH | (walk->whole ? O_NOFOLLOW : 0));
 	struct stat status;
 
 	/* Below a root no shell has expanded wildcards. */
@@ -589,6 +589,8 @@ static void find_given(struct wh_walk *walk, struct wh_walk_item *item)
 		find_given_folder(walk, item, fd);
 	else if (S_ISREG(status.st_mode))
 		found(walk, item, WH_WALK_FILE);
+	else if (S_ISLNK(status.st_mode))
+		found(walk, item, WH_WALK_LINK);
 	else
 		fault_given(walk, item, EOPNOTSUPP, WH_DOING_KIND);
 	close(fd);
@@ -699,6 +701,17 @@ int wh_walk_open_file(const struct wh_walk *walk, const struct wh_walk_item *ite
 	if (item->is_given)
 		return open_given(walk, item->name, FILE_FLAGS);
 	fd = openat(item->folder_fd, item->name, FILE_FLAGS | O_NOFOLLOW);
+	return fd >= 0 ? fd : -errno;
+}
+
+int wh_walk_open_link(const struct wh_walk *walk, const struct wh_walk_item *item)
+{
+	int fd;
+
+	WH_ASSERT(item->found == WH_WALK_LINK);
+	if (item->is_given)
+		return open_given(walk, item->name, O_PATH | O_NOFOLLOW);
+	fd = openat(item->folder_fd, item->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	return fd >= 0 ? fd : -errno;
 }
 

@@ -17,8 +17,8 @@
  * stands for everything that matches, as if each had been given, except that links are found as
  * links.
  *
- * Given paths that are links are followed; those inside folders are found as links. So there are no
- * loops, and nothing outside of a given folder is reached.
+ * Given paths that are links are followed, but with keep_paths found as links, like those inside
+ * folders. So there are no loops, and nothing outside of a given folder is reached.
  *
  * Staging folders of running transfers (stage/stage.h) are skipped in folders, and not found below
  * a root either.
@@ -80,3 +80,6 @@ void wh_walk_next(struct wh_walk *walk, struct wh_walk_item *item);
 
 /* Opens a FILE for reading, without blocking. A descriptor or a negative errno. */
 int wh_walk_open_file(const struct wh_walk *walk, const struct wh_walk_item *item);
+
+/* Opens a LINK itself, for readlinkat(2) of "". A descriptor or a negative errno. */
+int wh_walk_open_link(const struct wh_walk *walk, const struct wh_walk_item *item);

@@ -241,6 +241,10 @@ def lists(program, folder):
                      ['a.dat', 'deep/b.dat', 'tree/fresh'])
         expect_equal('mode', (pair.served / 'one/deep').stat().st_mode,
                      (tree / 'deep').stat().st_mode)
+        (tree / 'gone').symlink_to('nowhere')
+        names.write_text(f'{tree}/./gone')
+        run_json(pair, 'send', '--files-from', names, remote('one'))
+        expect_equal('link', os.readlink(pair.served / 'one/gone'), 'nowhere')
         names.write_text('../tree/a.dat')
         expect_status(pair.run('send', '--files-from', names, remote('one')), USAGE)
         strange = tree / 'two\nlines'

@@ -495,7 +495,7 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "names in --files-from end with NUL, as from find -print0"},
 	{IN("choice"), FIELD(relative), .flag = "relative", .letter = 'R', SWITCH, .verbs = ORDERED,
 		.help = "keep the folders of paths as they are given, like a/b/c for a/b/c; of\n"
-			"/data/./a/b/c what follows /./"},
+			"/data/./a/b/c what follows /./. Links among them are sent as links"},
 	{IN("choice"), FIELD(manifest), .flag = "manifest", PATH, .verbs = ORDERED,
 		.argument = "FILE", .example = "run7.md5",
 		.help = "at the end, read all files here and write their checksums to FILE"},

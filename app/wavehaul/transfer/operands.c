@@ -29,7 +29,11 @@ static int check_only_file(const struct wh_wanted *wanted)
 {
 	struct stat status;
 
-	if (wanted->locals != 1 || stat(wanted->local[0], &status) == 0)
+	if (wanted->locals != 1)
+		return 0;
+	/* With --relative a link goes as a link, wherever it leads. */
+	if (fstatat(AT_FDCWD, wanted->local[0], &status,
+		    wanted->settings.relative ? AT_SYMLINK_NOFOLLOW : 0) == 0)
 		return 0;
 	return wh_fail(WH_EXIT_NO_FILE, "cannot send %s: %s", wanted->local[0], strerror(errno));
 }

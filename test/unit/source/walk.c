@@ -624,6 +624,8 @@ static void whole_paths(void)
 		{{"a/m/./"}, "f:1 l:up "},
 		{{"f", "a/z", "a/m/1"}, "f:f w:a f:a/z w:a/m f:a/m/1 "},
 		{{"a/m/1", "a/z", "f"}, "w:a w:a/m f:a/m/1 f:a/z f:f "},
+		{{"a/l", "a/m/up"}, "w:a l:a/l w:a/m l:a/m/up "}, /* not followed */
+		{{"a/./m/up"}, "w:m l:m/up "},
 		{{"a/?"}, "w:a f:a/B l:a/l d:a/m f:a/m/1 l:a/m/up f:a/z "},
 		{{"*/m/1"}, "w:a w:a/m f:a/m/1 "},
 		{{"a/./*/1"}, "w:m f:m/1 "},
