@@ -35,6 +35,8 @@ static int run(enum wh_verb verb, int argc, char **argv)
 		return wh_verb_keygen(argc, argv);
 	case WH_VERB_JOB:
 		return wh_verb_job(argc, argv);
+	case WH_VERB_FLEET:
+		return wh_verb_fleet(argc, argv);
 	case WH_VERB_CONSOLE:
 		return wh_verb_console(argc, argv);
 	case WH_VERB_TRUST:

@@ -15,6 +15,7 @@ int wh_verb_probe(int argc, char **argv);
 int wh_verb_profiles(int argc, char **argv);
 int wh_verb_keygen(int argc, char **argv);
 int wh_verb_job(int argc, char **argv);
+int wh_verb_fleet(int argc, char **argv);
 int wh_verb_console(int argc, char **argv);
 int wh_verb_trust(int argc, char **argv);
 int wh_verb_nic(int argc, char **argv);

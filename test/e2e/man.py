@@ -15,9 +15,9 @@ from harness import Case, expect, expect_equal, expect_status, run_cases
 
 TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
-VERBS = ('bench', 'completion', 'console', 'demo', 'doctor', 'du', 'get', 'job', 'keygen', 'ls',
-         'mkdir', 'mv', 'nic', 'parts', 'ping', 'plan', 'probe', 'profiles', 'report', 'rm', 'send',
-         'serve', 'sim', 'trust', 'wan')
+VERBS = ('bench', 'completion', 'console', 'demo', 'doctor', 'du', 'fleet', 'get', 'job', 'keygen',
+         'ls', 'mkdir', 'mv', 'nic', 'parts', 'ping', 'plan', 'probe', 'profiles', 'report', 'rm',
+         'send', 'serve', 'sim', 'trust', 'wan')
 
 
 def options_of_help(text):

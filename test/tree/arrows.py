@@ -26,7 +26,7 @@ def lib(names):
 
 APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemetry', 'report',
              'doctor', 'nic', 'system', 'control', 'queue',
-             'metrics', 'console', 'history', 'rpc', 'pcap', 'capture', 'completion',
+             'metrics', 'console', 'history', 'rpc', 'fleet', 'pcap', 'capture', 'completion',
              'ssh', 'transfer')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
 DRIVERS = {'drivers/port', 'drivers/udp'}
@@ -93,6 +93,7 @@ ALLOWED = {
     'app/wavehaul/rpc': LIB | DRIVERS | app('report job host trust cli'),
     'app/wavehaul/system': LIB | DRIVERS | app('host cli'),
     'app/wavehaul/completion': LIB | app('cli'),
+    'app/wavehaul/fleet': LIB | app('cli'),
     'app/wavehaul/doctor': LIB | DRIVERS | app('machine cli'),
     'app/wavehaul/nic': {'lib/base'} | app('machine cli'),
     'app/wavehaul': LIB | DRIVERS | APP,

@@ -47,6 +47,7 @@ enum wh_verb {
 	WH_VERB_MV = 1 << 22,
 	WH_VERB_PING = 1 << 23,
 	WH_VERB_NIC = 1 << 24,
+	WH_VERB_FLEET = 1 << 25,
 };
 
 /* Maximum number of entries in the table. */
@@ -283,6 +284,16 @@ struct wh_settings {
 	bool quiet;
 	bool names;   /* of send and get: --verbose */
 	bool verbose; /* of send and get: --details */
+
+	/* fleet */
+	char plan[WH_SETTINGS_TEXT_BYTES];
+	char sites[WH_SETTINGS_TEXT_BYTES];
+	uint32_t shards;
+	uint64_t shard_bytes;
+	uint32_t shard_files;
+	char partition[WH_SETTINGS_TEXT_BYTES];
+	char account[WH_SETTINGS_TEXT_BYTES];
+	char licenses[WH_SETTINGS_TEXT_BYTES];
 
 	/* report */
 	char by[WH_SETTINGS_TEXT_BYTES];

@@ -23,6 +23,7 @@
 #define PARTS       WH_VERB_PARTS
 #define CONSOLE     WH_VERB_CONSOLE
 #define REPORT      WH_VERB_REPORT
+#define FLEET       WH_VERB_FLEET
 #define ORDERED     (TRANSFERS | JOB) /* on the command line, and in an order to a queue */
 #define RPCS        WH_VERBS_RPCS
 
@@ -49,3 +50,35 @@
 		IN("back"), FIELD(back.field), .flag = "back-" name, .verbs = WAN,                 \
 					       .help = "as --" name, __VA_ARGS__                   \
 	}
+
+/* The options of fleet. */
+/* clang-format off */
+#define FLEET_SETTINGS \
+	{IN("fleet"), FIELD(plan), .flag = "plan", PATH, .verbs = FLEET, .argument = "FOLDER", \
+		.example = "/scratch/run42.plan", \
+		.help = "folder of the plan, on a file system that the nodes share; scan and\n" \
+			"send make it"}, \
+	{IN("fleet"), FIELD(sites), .flag = "sites", PATH, .verbs = FLEET, \
+		.standard = "/etc/wavehaul/sites.d", .argument = "FOLDER", .example = "sites.d", \
+		.help = "scan, send: folder that has the receivers of SITE in SITE.conf; each\n" \
+			"task reads it"}, \
+	{IN("fleet"), FIELD(shards), .flag = "shards", .verbs = FLEET, COUNT(1, 100000), \
+		.standard = "1000", .argument = "N", .example = "500", \
+		.help = "scan, send: shards, at most; below MaxArraySize of Slurm (1001)"}, \
+	{IN("fleet"), FIELD(shard_bytes), .flag = "shard-size", .verbs = FLEET, \
+		SIZE(1, INT64_MAX), .standard = "10G", .argument = "SIZE", .example = "100G", \
+		.help = "scan, send: a smaller tree has fewer shards, each of this size"}, \
+	{IN("fleet"), FIELD(shard_files), .flag = "shard-files", .verbs = FLEET, \
+		COUNT(1, 100000), .standard = "10000", .argument = "N", .example = "50000", \
+		.help = "scan, send: or each of so many files, whichever makes more shards"}, \
+	{IN("fleet"), FIELD(partition), .flag = "partition", TEXT, .verbs = FLEET, \
+		.argument = "NAME", .example = "dtn", \
+		.help = "send, retry: partition of Slurm that has the nodes"}, \
+	{IN("fleet"), FIELD(account), .flag = "account", TEXT, .verbs = FLEET, \
+		.argument = "NAME", .example = "climate", \
+		.help = "send, retry: account of Slurm, by which projects share nodes"}, \
+	{IN("fleet"), FIELD(licenses), .flag = "licenses", TEXT, .verbs = FLEET, \
+		.argument = "NAME:N", .example = "lambda:1", \
+		.help = "send, retry: licences of Slurm that each task takes, as of a lambda:\n" \
+			"their number limits the tasks that run at once"}
+/* clang-format on */

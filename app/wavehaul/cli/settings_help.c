@@ -171,6 +171,20 @@ static const char job_text[] =
 	"      --rate 'weekdays 8:00-18:00 2G, else 9.5G'\n"
 	"  wavehaul job set 17 4G                takes effect on a running job at once\n";
 
+static const char fleet_text[] =
+	"usage: wavehaul fleet scan|send TREE... SITE:PATH [OPTIONS] [-- OPTIONS OF SEND]\n"
+	"       wavehaul fleet status|retry|cancel|report [OPTIONS]\n"
+	"       wavehaul fleet task SHARD [OPTIONS]\n"
+	"\n"
+	"Divides trees into shards of the same size and sends each as a task of Slurm, from\n"
+	"whichever node is free to a receiver of SITE. `scan` only makes the plan; `retry`\n"
+	"gives Slurm what is planned and not done; `task` is what Slurm runs. A shard that\n"
+	"fails three times is given up, and the others go on.\n"
+	"\n"
+	"  wavehaul fleet send /archive/run42 stfc:in/ --plan /scratch/run42.plan \\\n"
+	"      --partition dtn --licenses lambda:1 -- --profile lambda\n"
+	"  wavehaul fleet status --plan /scratch/run42.plan\n";
+
 static const char parts_text[] =
 	"usage: wavehaul parts [list | rm NUMBER... | rm all] [OPTIONS]\n"
 	"\n"
@@ -286,6 +300,8 @@ static const struct {
 	{WH_VERB_PROFILES, "profiles", "list the profiles and their options", profiles_text},
 	{WH_VERB_KEYGEN, "keygen", "make the key by which peers know this end", keygen_text},
 	{WH_VERB_JOB, "job", "queue jobs on this host's server, and control them", job_text},
+	{WH_VERB_FLEET, "fleet", "send whole archives from many nodes, as tasks of Slurm",
+		fleet_text},
 	{WH_VERB_CONSOLE, "console", "control this host's server by commands, and see what it does",
 		console_text},
 	{WH_VERB_TRUST, "trust", "manage trusted peers and their rights", trust_text},
@@ -298,7 +314,7 @@ static const struct {
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
-static_assert(WH_VERB_NIC == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
+static_assert(WH_VERB_FLEET == 1 << (VERBS - 1), "a line for each bit of enum wh_verb");
 
 static uint32_t index_of(enum wh_verb verb)
 {

@@ -46,6 +46,7 @@ static const struct {
 	{WH_VERB_SIM, "", "@scenarios"},
 	{WH_VERB_JOB, "add list show pause resume cancel retry set move watch", JOBS},
 	{WH_VERB_TRUST, "list show add remove", PEERS},
+	{WH_VERB_FLEET, "scan send status cancel retry report task", ""},
 	{WH_VERB_NIC, "bind release", ""},
 	{WH_VERB_PARTS, "list rm", ""},
 	{WH_VERB_COMPLETION, "bash zsh fish", ""},

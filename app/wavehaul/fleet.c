@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* `wavehaul fleet`: trees sent by many nodes, as tasks of Slurm. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "cli/address_text.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/json.h"
+#include "cli/moment/system_clock.h"
+#include "cli/nearest/nearest.h"
+#include "fleet/fleet_tell.h"
+#include "fleet/scan.h"
+#include "fleet/shard_log.h"
+#include "fleet/shards.h"
+#include "fleet/site.h"
+#include "fleet/slurm.h"
+#include "fleet/task.h"
+#include "verbs.h"
+
+struct fleet {
+	struct wh_settings settings;
+	struct wh_plan plan;
+	char **words; /* operands after the command */
+	uint32_t n_words;
+	char **send; /* options of send, behind -- */
+	int n_send;
+};
+
+/* Prints the object as the verb's, and frees it. */
+static void print_json(json_t *more, int status)
+{
+	json_t *object = wh_head_json("fleet", status);
+
+	wh_json_add(object, more);
+	wh_json_print(object, JSON_INDENT(2));
+}
+
+/* What each task gives send itself, and what would concern more than its shard. */
+static int check_send(struct fleet *fleet)
+{
+	static const char *const own[] = {"daemon", "delete", "dry-run", "expect", "files-from",
+		"json", "json-stream", "manifest", "move", "null", "relative"};
+	struct wh_settings *settings;
+	int status;
+
+	if (fleet->n_send == 0)
+		return -1;
+	settings = calloc(1, sizeof(*settings));
+	if (settings == NULL)
+		return WH_EXIT_OTHER;
+	/* "--" stands where the verb's name does. */
+	status = wh_settings_read(settings, WH_VERB_SEND, fleet->n_send + 1, fleet->send - 1);
+	if (status == -1 && settings->operand_count > 0)
+		status = wh_fail(WH_EXIT_USAGE, "'%s' is no option of send; only options follow --",
+			settings->operands[0]);
+	for (size_t i = 0; status == -1 && i < sizeof(own) / sizeof(own[0]); i++)
+		if (wh_settings_given(settings, WH_VERB_SEND, own[i]))
+			status = wh_fail(WH_EXIT_USAGE,
+				"--%s cannot be an option of send in a fleet's tasks", own[i]);
+	free(settings);
+	return status == WH_EXIT_OK ? WH_EXIT_USAGE : status;
+}
+
+static json_t *send_json(const struct fleet *fleet)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < fleet->n_send; i++)
+		json_array_append_new(list, json_string(fleet->send[i]));
+	return list;
+}
+
+static json_t *shards_json(const struct wh_shards *shards)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < shards->count; i++)
+		json_array_append_new(
+			list, json_pack("{s:I, s:I}", "files", (json_int_t)shards->shard[i].files,
+				      "bytes", (json_int_t)shards->shard[i].bytes));
+	return list;
+}
+
+static void tell_plan(const struct fleet *fleet, const struct wh_shards *shards,
+	const struct wh_scan_totals *totals, double seconds)
+{
+	double names = (double)(totals->files + totals->links + totals->folders);
+	char size[WH_UNITS_MAX];
+
+	if (fleet->settings.json)
+		return;
+	printf("%" PRIu64 " files of %s, %" PRIu64 " links, %" PRIu64
+	       " empty folders in %u shards; "
+	       "largest to mean: %.3f by bytes, %.3f by names\n",
+		totals->files, wh_format_size(size, sizeof(size), totals->bytes), totals->links,
+		totals->folders, shards->count, wh_shards_balance(shards, true),
+		wh_shards_balance(shards, false));
+	printf("scanned in %.1f s, %.0f names a second; the plan is in %s\n", seconds,
+		seconds > 0 ? names / seconds : 0, fleet->plan.folder);
+}
+
+static bool add_name(void *context, const char *name, uint64_t bytes)
+{
+	return wh_shards_add(context, name, bytes);
+}
+
+/* Fills the new folder of the plan; plan.json is the last, so that without it there is none. */
+static int write_plan(struct fleet *fleet, const char *site, const char *path)
+{
+	const struct wh_settings *settings = &fleet->settings;
+	char folder[PATH_MAX + 16];
+	struct wh_shards shards = {
+		.folder = folder,
+		.max = settings->shards,
+		.grain_bytes = settings->shard_bytes,
+		.grain_files = settings->shard_files,
+	};
+	uint64_t began_ns = wh_steady_ns();
+	struct wh_scan_totals totals;
+	int status;
+
+	snprintf(folder, sizeof(folder), "%s/shards", fleet->plan.folder);
+	status = wh_shards_open(&shards);
+	if (status == -1)
+		status =
+			wh_fleet_scan(fleet->words, fleet->n_words - 1, add_name, &shards, &totals);
+	if (status == -1 && !wh_shards_finish(&shards))
+		status = WH_EXIT_OTHER;
+	if (status == -1 && shards.count == 0)
+		status = wh_fail(WH_EXIT_NO_FILE, "there is nothing to send");
+	if (status == -1) {
+		fleet->plan.json = json_pack(
+			"{s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:f, s:f, s:o, s:[]}", "site", site,
+			"path", path, "sites", settings->sites, "send", send_json(fleet), "names",
+			(json_int_t)shards.sum.files, "bytes", (json_int_t)shards.sum.bytes,
+			"left_out", (json_int_t)totals.left_out, "balance_bytes",
+			wh_shards_balance(&shards, true), "balance_names",
+			wh_shards_balance(&shards, false), "shards", shards_json(&shards), "jobs");
+		status = fleet->plan.json != NULL
+				 ? wh_plan_write(&fleet->plan)
+				 : wh_fail(WH_EXIT_USAGE, "the path at the site is not UTF-8");
+	}
+	if (status == -1)
+		tell_plan(fleet, &shards, &totals, (double)(wh_steady_ns() - began_ns) / 1e9);
+	wh_shards_free(&shards);
+	return status;
+}
+
+static int plan_only(struct fleet *fleet)
+{
+	struct wh_site *site;
+	char name[WH_HOST_BYTES] = "";
+	const char *path;
+	int status;
+
+	if (fleet->n_words < 2)
+		return wh_fail(WH_EXIT_USAGE, "a fleet needs trees and where they go: TREE... "
+					      "SITE:PATH");
+	path = wh_remote_path(fleet->words[fleet->n_words - 1], name);
+	if (path == NULL)
+		return WH_EXIT_USAGE;
+	site = malloc(sizeof(*site));
+	status = site != NULL ? wh_site_read(site, fleet->settings.sites, name) : WH_EXIT_OTHER;
+	free(site);
+	if (status == -1)
+		status = check_send(fleet);
+	if (status == -1)
+		status = wh_plan_make(&fleet->plan, fleet->settings.plan);
+	return status == -1 ? write_plan(fleet, name, path) : status;
+}
+
+/* Tells Slurm of those shards, and people of its job. */
+static int submit(struct fleet *fleet, const bool *is_wanted)
+{
+	const json_t *jobs;
+	int status = wh_slurm_submit(&fleet->plan, &fleet->settings, is_wanted);
+
+	jobs = json_object_get(fleet->plan.json, "jobs");
+	if (status == -1 && !fleet->settings.json)
+		printf("Slurm has it as job %" JSON_INTEGER_FORMAT
+		       "; `wavehaul fleet status --plan %s` shows it\n",
+			json_integer_value(json_array_get(jobs, json_array_size(jobs) - 1)),
+			fleet->plan.folder);
+	return status;
+}
+
+static int tell_json(const struct fleet *fleet, int status)
+{
+	if (status != -1)
+		return status;
+	if (fleet->settings.json)
+		print_json(json_incref(fleet->plan.json), WH_EXIT_OK);
+	return WH_EXIT_OK;
+}
+
+static int do_scan(struct fleet *fleet)
+{
+	return tell_json(fleet, plan_only(fleet));
+}
+
+/* What is planned and neither done nor in the queue. */
+static int do_retry(struct fleet *fleet)
+{
+	uint32_t shards = wh_plan_shards(&fleet->plan);
+	bool *is_wanted = calloc(shards, sizeof(*is_wanted));
+	int64_t count = is_wanted != NULL ? wh_fleet_retry(&fleet->plan, is_wanted) : -1;
+	int status = count < 0 ? WH_EXIT_OTHER : -1;
+
+	if (count > 0)
+		status = submit(fleet, is_wanted);
+	else if (count == 0 && !fleet->settings.json)
+		printf("all %u shards are done, or in the queue of Slurm\n", shards);
+	free(is_wanted);
+	return tell_json(fleet, status);
+}
+
+static int do_send(struct fleet *fleet)
+{
+	int status = plan_only(fleet);
+
+	return status == -1 ? do_retry(fleet) : status;
+}
+
+static int do_task(struct fleet *fleet)
+{
+	uint64_t shard;
+
+	if (fleet->n_words != 1 || wh_parse_count(fleet->words[0], &shard) != 0 ||
+		shard >= wh_plan_shards(&fleet->plan))
+		return wh_fail(WH_EXIT_USAGE, "`wavehaul fleet task` needs the number of a shard");
+	return wh_fleet_task(&fleet->plan, (uint32_t)shard);
+}
+
+static int do_status(struct fleet *fleet)
+{
+	bool all_done;
+	json_t *now = wh_fleet_now(&fleet->plan, &all_done);
+
+	if (now == NULL)
+		return WH_EXIT_OTHER;
+	if (fleet->settings.json) {
+		print_json(now, WH_EXIT_OK);
+	} else {
+		wh_fleet_now_print(now);
+		json_decref(now);
+	}
+	return WH_EXIT_OK;
+}
+
+static int do_cancel(struct fleet *fleet)
+{
+	int status = wh_slurm_cancel(&fleet->plan);
+
+	return tell_json(fleet, status);
+}
+
+static int do_report(struct fleet *fleet)
+{
+	bool all_done;
+
+	if (!fleet->settings.json)
+		return wh_fleet_report_print(&fleet->plan);
+	json_t *report = wh_fleet_report(&fleet->plan, &all_done);
+	int status = all_done ? WH_EXIT_OK : WH_EXIT_PARTIAL;
+
+	print_json(report, status);
+	return status;
+}
+
+static const struct {
+	const char *word;
+	int (*run)(struct fleet *fleet);
+	bool makes; /* the plan; others read it */
+} commands[] = {
+	{"scan", do_scan, true},
+	{"send", do_send, true},
+	{"status", do_status, false},
+	{"cancel", do_cancel, false},
+	{"retry", do_retry, false},
+	{"report", do_report, false},
+	{"task", do_task, false},
+};
+
+static int run(struct fleet *fleet)
+{
+	const struct wh_settings *settings = &fleet->settings;
+	const char *word = settings->operand_count > 0 ? settings->operands[0] : "";
+	struct wh_nearest nearest = {.typed = word};
+	char text[WH_NEAREST_TEXT_BYTES];
+
+	fleet->words = settings->operands + 1;
+	fleet->n_words = (uint32_t)settings->operand_count - 1;
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		int status = -1;
+
+		wh_nearest_try(&nearest, commands[i].word);
+		if (strcmp(commands[i].word, word) != 0)
+			continue;
+		if (!commands[i].makes)
+			status = wh_plan_read(&fleet->plan, settings->plan);
+		return status == -1 ? commands[i].run(fleet) : status;
+	}
+	return wh_fail(WH_EXIT_USAGE,
+		"`wavehaul fleet` needs scan, send, status, cancel, retry or report; %s",
+		wh_nearest_text(&nearest, "", "`wavehaul fleet --help` explains", text));
+}
+
+/* What is behind -- are options of send. */
+static int cut_send(struct fleet *fleet, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--") != 0)
+			continue;
+		fleet->send = argv + i + 1;
+		fleet->n_send = argc - i - 1;
+		return i;
+	}
+	return argc;
+}
+
+int wh_verb_fleet(int argc, char **argv)
+{
+	struct fleet *fleet = calloc(1, sizeof(*fleet));
+	int status;
+
+	if (fleet == NULL)
+		return WH_EXIT_OTHER;
+	status = wh_settings_read(
+		&fleet->settings, WH_VERB_FLEET, cut_send(fleet, argc, argv), argv);
+	if (status == -1) {
+		status = run(fleet);
+		if (status > WH_EXIT_OK && fleet->settings.json && wh_last_complaint()[0] != '\0')
+			print_json(json_object(), status);
+	}
+	wh_plan_free(&fleet->plan);
+	free(fleet);
+	return status;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What runs, waits, is done or has failed: the logs of the shards, and the queue of Slurm. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "cli/json.h"
+#include "cli/plain_text.h"
+#include "fleet/fleet_tell.h"
+#include "fleet/shard_log.h"
+#include "fleet/slurm.h"
+
+enum place { NOT_QUEUED, IS_WAITING, IS_RUNNING };
+
+struct queued {
+	enum place *place; /* of each shard */
+	uint32_t shards;
+	char reason[256]; /* of one that waits */
+};
+
+static void take_task(void *context, const struct wh_slurm_task *task)
+{
+	struct queued *queued = context;
+
+	if (task->shard >= queued->shards)
+		return;
+	queued->place[task->shard] = strcmp(task->state, "PENDING") == 0 ? IS_WAITING : IS_RUNNING;
+	if (strcmp(task->state, "PENDING") == 0)
+		strcpy(queued->reason, task->reason);
+}
+
+/* False after a complaint. Free its places. */
+static bool look(struct queued *queued, const struct wh_plan *plan)
+{
+	*queued = (struct queued){.shards = wh_plan_shards(plan)};
+	queued->place = calloc(queued->shards, sizeof(*queued->place));
+	return queued->place != NULL && wh_slurm_look(plan, take_task, queued);
+}
+
+static void add_to(json_t *object, const char *key, uint64_t more)
+{
+	json_object_set_new(
+		object, key, json_integer((json_int_t)(wh_json_count(object, key) + more)));
+}
+
+static json_t *running_json(
+	const struct wh_plan *plan, uint32_t shard, const struct wh_shard_past *past, double *bps)
+{
+	char path[PATH_MAX];
+	json_t *second;
+	json_t *one = json_pack("{s:i, s:s, s:s, s:I}", "shard", shard, "node",
+		wh_json_text(past->begin, "node"), "receiver",
+		wh_json_text(past->begin, "receiver"), "of_bytes",
+		(json_int_t)wh_json_count(wh_plan_shard(plan, shard), "bytes"));
+
+	wh_plan_path(plan, shard, "state", ".now", path);
+	second = json_load_file(path, 0, NULL);
+	*bps = json_number_value(json_object_get(second, "bps"));
+	json_object_set_new(one, "bytes", json_integer((json_int_t)wh_json_count(second, "bytes")));
+	json_object_set_new(one, "rate_bps", json_real(*bps));
+	json_decref(second);
+	return one;
+}
+
+static json_t *failed_json(uint32_t shard, const struct wh_shard_past *past)
+{
+	json_t *error = json_object_get(past->end, "error");
+
+	return json_pack("{s:i, s:b, s:i, s:s, s:s, s:O?}", "shard", shard, "given_up",
+		past->state == WH_SHARD_GIVEN_UP, "failures", past->failures, "node",
+		wh_json_text(past->begin, "node"), "receiver",
+		wh_json_text(past->begin, "receiver"), "error", error);
+}
+
+static void take_shard(json_t *now, const struct wh_plan *plan, uint32_t shard, enum place place)
+{
+	json_t *running = json_object_get(now, "running");
+	json_t *failed = json_object_get(now, "failed");
+	const json_t *size = wh_plan_shard(plan, shard);
+	struct wh_shard_past past;
+	const char *state = "stopped";
+	double bps = 0;
+
+	wh_shard_past_read(&past, plan, shard);
+	if (past.state == WH_SHARD_DONE)
+		state = "done";
+	else if (past.state == WH_SHARD_GIVEN_UP)
+		state = "given_up";
+	else if (place == IS_WAITING)
+		state = "waiting";
+	else if (place == IS_RUNNING)
+		state = "running";
+	if (past.state == WH_SHARD_DONE) {
+		add_to(now, "bytes_done", wh_json_count(size, "bytes"));
+		add_to(now, "files_done", wh_json_count(size, "files"));
+	} else if (place == IS_RUNNING && past.state == WH_SHARD_BEGUN) {
+		json_array_append_new(running, running_json(plan, shard, &past, &bps));
+	} else if (past.failures > 0) {
+		json_array_append_new(failed, failed_json(shard, &past));
+	}
+	json_object_set_new(now, "rate_bps",
+		json_real(json_number_value(json_object_get(now, "rate_bps")) + bps));
+	add_to(json_object_get(now, "shards"), state, 1);
+	add_to(now, "cut_off", past.cut_off);
+	wh_shard_past_free(&past);
+}
+
+json_t *wh_fleet_now(const struct wh_plan *plan, bool *all_done)
+{
+	struct queued queued;
+	bool good = look(&queued, plan);
+	json_t *shards = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "all", wh_plan_shards(plan),
+		"done", 0, "running", 0, "waiting", 0, "stopped", 0, "given_up", 0);
+	json_t *now = json_pack("{s:s, s:s, s:O, s:o, s:O, s:O, s:i, s:i, s:i, s:f, s:[], s:[]}",
+		"plan", plan->folder, "site", wh_json_text(plan->json, "site"), "jobs",
+		json_object_get(plan->json, "jobs"), "shards", shards, "files",
+		json_object_get(plan->json, "names"), "bytes", json_object_get(plan->json, "bytes"),
+		"files_done", 0, "bytes_done", 0, "cut_off", 0, "rate_bps", 0.0, "running",
+		"failed");
+
+	for (uint32_t i = 0; good && i < wh_plan_shards(plan); i++)
+		take_shard(now, plan, i, queued.place[i]);
+	json_object_set_new(now, "waits_for", json_string(queued.reason));
+	free(queued.place);
+	*all_done = wh_json_count(shards, "done") == wh_plan_shards(plan);
+	if (!good) {
+		json_decref(now);
+		now = NULL;
+	}
+	return now;
+}
+
+static const char *size_of(const json_t *object, const char *key, char text[WH_UNITS_MAX])
+{
+	return wh_format_size(text, WH_UNITS_MAX, wh_json_count(object, key));
+}
+
+static const char *rate_of(const json_t *object, char text[WH_UNITS_MAX])
+{
+	return wh_format_rate(
+		text, WH_UNITS_MAX, json_number_value(json_object_get(object, "rate_bps")));
+}
+
+static void print_failed(const json_t *one)
+{
+	char plain[1024];
+
+	printf("%s shard %" PRIu64 " has failed %" PRIu64
+	       " time%s, the last time from %s to %s: %s\n",
+		json_is_true(json_object_get(one, "given_up")) ? "given up:" : "to be tried again:",
+		wh_json_count(one, "shard"), wh_json_count(one, "failures"),
+		wh_plural(wh_json_count(one, "failures")), wh_json_text(one, "node"),
+		wh_json_text(one, "receiver"),
+		wh_plain_text(wh_json_text(one, "error"), false, plain, sizeof(plain)));
+}
+
+void wh_fleet_now_print(const json_t *now)
+{
+	static const char *const states[] = {"done", "running", "waiting", "stopped", "given_up"};
+	const json_t *shards = json_object_get(now, "shards");
+	char text[WH_UNITS_MAX], more[WH_UNITS_MAX];
+	const json_t *one;
+	size_t i;
+
+	printf("%" PRIu64 " shards:", wh_json_count(shards, "all"));
+	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (wh_json_count(shards, states[i]) > 0)
+			printf(" %" PRIu64 " %s", wh_json_count(shards, states[i]), states[i]);
+	printf("\n%" PRIu64 " of %" PRIu64 " names, %s of %s; now %s",
+		wh_json_count(now, "files_done"), wh_json_count(now, "files"),
+		size_of(now, "bytes_done", text), size_of(now, "bytes", more),
+		rate_of(now, (char[WH_UNITS_MAX]){0}));
+	if (wh_json_count(now, "cut_off") > 0)
+		printf("; %" PRIu64 " tries were cut off with their node",
+			wh_json_count(now, "cut_off"));
+	if (wh_json_count(shards, "waiting") > 0)
+		printf("; waiting: %s", wh_json_text(now, "waits_for"));
+	putchar('\n');
+	json_array_foreach(json_object_get(now, "running"), i, one)
+		printf("shard %" PRIu64 ": %s to %s, %s of %s, %s\n", wh_json_count(one, "shard"),
+			wh_json_text(one, "node"), wh_json_text(one, "receiver"),
+			size_of(one, "bytes", text), size_of(one, "of_bytes", more),
+			rate_of(one, (char[WH_UNITS_MAX]){0}));
+	json_array_foreach(json_object_get(now, "failed"), i, one) print_failed(one);
+}
+
+int64_t wh_fleet_retry(const struct wh_plan *plan, bool *is_wanted)
+{
+	struct queued queued;
+	bool good = look(&queued, plan);
+	int64_t count = good ? 0 : -1;
+
+	for (uint32_t i = 0; good && i < wh_plan_shards(plan); i++) {
+		struct wh_shard_past past;
+
+		wh_shard_past_read(&past, plan, i);
+		is_wanted[i] = past.state != WH_SHARD_DONE && queued.place[i] == NOT_QUEUED;
+		if (is_wanted[i] && past.failures > 0)
+			good = wh_shard_note(plan, i, json_pack("{s:s}", "event", "retry")) == -1;
+		count += is_wanted[i];
+		wh_shard_past_free(&past);
+	}
+	free(queued.place);
+	return good ? count : -1;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fleet/fleet_plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/json.h"
+#include "cli/whole_file.h"
+
+#define FORMAT      1
+#define PLACE_CHARS 32 /* of "/state/N.sums" */
+
+static int take_folder(struct wh_plan *plan, const char *folder)
+{
+	if (folder[0] == '\0')
+		return wh_fail(WH_EXIT_USAGE,
+			"--plan names the folder of the plan, which all nodes "
+			"share; write for example --plan /scratch/run42.plan");
+	if (realpath(folder, plan->folder) == NULL)
+		return wh_fail(WH_EXIT_NO_FILE, "cannot read %s: %s", folder, strerror(errno));
+	if (strlen(plan->folder) + PLACE_CHARS >= sizeof(plan->folder))
+		return wh_fail(WH_EXIT_USAGE, "%s is too long a path", folder);
+	return -1;
+}
+
+int wh_plan_make(struct wh_plan *plan, const char *folder)
+{
+	static const char *const rooms[] = {"shards", "state", "tasks"};
+	int status;
+
+	if (folder[0] != '\0' && mkdir(folder, 0755) != 0)
+		return wh_fail(WH_EXIT_OTHER, "cannot make the folder of the plan %s: %s", folder,
+			strerror(errno));
+	status = take_folder(plan, folder);
+	for (size_t i = 0; status == -1 && i < sizeof(rooms) / sizeof(rooms[0]); i++) {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%.*s/%s", PATH_MAX - PLACE_CHARS, plan->folder,
+			rooms[i]);
+		if (mkdir(path, 0755) != 0)
+			status =
+				wh_fail(WH_EXIT_OTHER, "cannot make %s: %s", path, strerror(errno));
+	}
+	return status;
+}
+
+static void path_of(const struct wh_plan *plan, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%.*s/plan.json", PATH_MAX - PLACE_CHARS, plan->folder);
+}
+
+int wh_plan_read(struct wh_plan *plan, const char *folder)
+{
+	char path[PATH_MAX];
+	json_error_t error;
+	int status = take_folder(plan, folder);
+
+	if (status != -1)
+		return status;
+	path_of(plan, path);
+	plan->json = json_load_file(path, 0, &error);
+	if (plan->json == NULL)
+		return wh_fail(WH_EXIT_NO_FILE, "%s is no plan of a fleet: %s", folder, error.text);
+	if (wh_json_count(plan->json, "format") != FORMAT || wh_plan_shards(plan) == 0)
+		return wh_fail(WH_EXIT_OTHER,
+			"%s is a plan of another version; make it again with `wavehaul fleet send`",
+			folder);
+	return -1;
+}
+
+int wh_plan_write(const struct wh_plan *plan)
+{
+	struct wh_whole_file whole;
+	char path[PATH_MAX];
+	int rc;
+
+	path_of(plan, path);
+	json_object_set_new(plan->json, "format", json_integer(FORMAT));
+	rc = wh_whole_file_open(&whole, path);
+	if (rc == 0) {
+		(void)json_dumpf(plan->json, whole.file, JSON_INDENT(1));
+		rc = wh_whole_file_close(&whole, true);
+	}
+	return rc == 0 ? -1 : wh_fail(WH_EXIT_OTHER, "cannot write %s: %s", path, strerror(-rc));
+}
+
+uint32_t wh_plan_shards(const struct wh_plan *plan)
+{
+	return (uint32_t)json_array_size(json_object_get(plan->json, "shards"));
+}
+
+const json_t *wh_plan_shard(const struct wh_plan *plan, uint32_t shard)
+{
+	return json_array_get(json_object_get(plan->json, "shards"), shard);
+}
+
+void wh_plan_path(const struct wh_plan *plan, uint32_t shard, const char *room, const char *end,
+	char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%.*s/%s/%u%s", PATH_MAX - PLACE_CHARS, plan->folder, room, shard,
+		end);
+}
+
+void wh_plan_free(struct wh_plan *plan)
+{
+	json_decref(plan->json);
+	plan->json = NULL;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+/*
+ * The folder of a plan, which the nodes share:
+ *
+ *   plan.json   what is sent where, the sizes of the shards, the jobs of Slurm
+ *   shards/N    names of shard N, each with a NUL
+ *   state/N.log what became of it: a JSON object a line (shard_log.h)
+ *   state/N.now the last second of a running transfer
+ *   state/N.sums  checksums of what has arrived, as by md5sum
+ *   tasks/N     what its tasks said
+ */
+
+#include <limits.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+struct wh_plan {
+	char folder[PATH_MAX]; /* absolute */
+	json_t *json;
+};
+
+/* A new folder, with those in it. -1, or an exit status after a complaint. */
+int wh_plan_make(struct wh_plan *plan, const char *folder);
+
+/* -1, or an exit status after a complaint. */
+int wh_plan_read(struct wh_plan *plan, const char *folder);
+
+/* Writes plan.json. -1, or an exit status after a complaint. */
+int wh_plan_write(const struct wh_plan *plan);
+
+uint32_t wh_plan_shards(const struct wh_plan *plan);
+
+/* Names and bytes that a shard has. */
+const json_t *wh_plan_shard(const struct wh_plan *plan, uint32_t shard);
+
+/* A path in the folder: "state/7.log". */
+void wh_plan_path(const struct wh_plan *plan, uint32_t shard, const char *room, const char *end,
+	char path[PATH_MAX]);
+
+void wh_plan_free(struct wh_plan *plan);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+/* A fleet's transfer as it is now, and what it has carried. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "fleet/fleet_plan.h"
+
+/*
+ * An object: "shards" by state, "bytes" and "files" planned and done, the "rate_bps" of what runs
+ * now, "running", and "failed": those given up or ended, with the reason.
+ */
+json_t *wh_fleet_now(const struct wh_plan *plan, bool *all_done);
+void wh_fleet_now_print(const json_t *now);
+
+/* An object: each shard with its tries, the nodes and receivers, and where its checksums are. */
+json_t *wh_fleet_report(const struct wh_plan *plan, bool *all_done);
+
+/* A line for each file that has arrived: checksum, node, receiver, name. An exit status. */
+int wh_fleet_report_print(const struct wh_plan *plan);
+
+/*
+ * Which shards can be given to Slurm again: not done, and not in its queue. Those given up get
+ * their tries back. Returns their number; -1 after a complaint.
+ */
+int64_t wh_fleet_retry(const struct wh_plan *plan, bool *is_wanted);

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fleet/shards.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "bundle/record.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+
+#define RUN_FILES      64
+#define RUN_CHARS      (RUN_FILES * 1024)
+#define NAME_MAX_CHARS (PATH_MAX + WH_PATH_BYTES_MAX + 4)
+#define RUN_SHARE      16 /* of the grain's bytes: then a run is as large as it may be */
+#define OTHER_FDS      64
+
+/* Each shard's file stays open. */
+static bool may_open(uint32_t files)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return false;
+	limit.rlim_cur = limit.rlim_max;
+	return limit.rlim_max >= files + OTHER_FDS && setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+int wh_shards_open(struct wh_shards *shards)
+{
+	WH_ASSERT(shards->max > 0 && shards->grain_bytes > 0 && shards->grain_files > 0);
+	shards->shard = calloc(shards->max, sizeof(*shards->shard));
+	shards->run = malloc(RUN_CHARS + NAME_MAX_CHARS);
+	if (shards->shard == NULL || shards->run == NULL)
+		return WH_EXIT_OTHER;
+	if (!may_open(shards->max))
+		return wh_fail(WH_EXIT_OTHER,
+			"this process may not open %u files at once; raise "
+			"the limit (ulimit -Hn) or lower --shards",
+			shards->max);
+	return -1;
+}
+
+static bool open_next(struct wh_shards *shards)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%u", shards->folder, shards->count);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return wh_fail(false, "cannot write %s: %s", path, strerror(errno));
+	shards->shard[shards->count++].fd = fd;
+	return true;
+}
+
+/* As many as their mean allows. */
+static bool open_more(struct wh_shards *shards)
+{
+	uint64_t by_files = shards->sum.files / shards->grain_files;
+	uint64_t by_bytes = shards->sum.bytes / shards->grain_bytes;
+	uint64_t wanted = 1 + (by_files > by_bytes ? by_files : by_bytes);
+
+	while (shards->count < wanted && shards->count < shards->max)
+		if (!open_next(shards))
+			return false;
+	return true;
+}
+
+/*
+ * The shard that has the least of what the run has much of: the smallest product of the two, each
+ * a vector of its shares of all bytes and of all files (Panigrahy et al. 2011).
+ */
+static struct wh_shard *choose(const struct wh_shards *shards)
+{
+	double files = (double)shards->in_run.files /
+		       ((double)shards->sum.files * (double)shards->sum.files);
+	double bytes = shards->sum.bytes > 0
+			       ? (double)shards->in_run.bytes /
+					 ((double)shards->sum.bytes * (double)shards->sum.bytes)
+			       : 0;
+	struct wh_shard *best = NULL;
+	double least = 0;
+
+	for (uint32_t i = 0; i < shards->count; i++) {
+		struct wh_shard *shard = &shards->shard[i];
+		double load = files * (double)shard->files + bytes * (double)shard->bytes;
+
+		if (best == NULL || load < least) {
+			best = shard;
+			least = load;
+		}
+	}
+	return best;
+}
+
+static bool end_run(struct wh_shards *shards)
+{
+	struct wh_shard *shard;
+
+	if (shards->in_run.files == 0)
+		return true;
+	if (!open_more(shards))
+		return false;
+	shards->sum.files += shards->in_run.files;
+	shards->sum.bytes += shards->in_run.bytes;
+	shard = choose(shards);
+	if (shard->files + shards->in_run.files > WH_SHARD_FILES_MAX)
+		return wh_fail(false,
+			"%u shards of %d names are too few for the tree; raise "
+			"--shards, and MaxArraySize of slurm.conf above it",
+			shards->max, WH_SHARD_FILES_MAX);
+	if (write(shard->fd, shards->run, shards->run_chars) != (ssize_t)shards->run_chars)
+		return wh_fail(false, "cannot write the shards in %s: %s", shards->folder,
+			strerror(errno != 0 ? errno : ENOSPC));
+	shard->files += shards->in_run.files;
+	shard->bytes += shards->in_run.bytes;
+	shards->in_run = (struct wh_shard){0};
+	shards->run_chars = 0;
+	return true;
+}
+
+bool wh_shards_add(struct wh_shards *shards, const char *name, uint64_t bytes)
+{
+	size_t chars = strlen(name) + 1;
+
+	WH_ASSERT(chars <= NAME_MAX_CHARS && shards->run_chars < RUN_CHARS);
+	if (shards->in_run.bytes + bytes > shards->grain_bytes / RUN_SHARE && !end_run(shards))
+		return false;
+	memcpy(shards->run + shards->run_chars, name, chars);
+	shards->run_chars += (uint32_t)chars;
+	shards->in_run.files++;
+	shards->in_run.bytes += bytes;
+	if (shards->in_run.files < RUN_FILES && shards->in_run.files < shards->grain_files &&
+		shards->run_chars < RUN_CHARS)
+		return true;
+	return end_run(shards);
+}
+
+bool wh_shards_finish(struct wh_shards *shards)
+{
+	return end_run(shards);
+}
+
+double wh_shards_balance(const struct wh_shards *shards, bool of_bytes)
+{
+	uint64_t sum = of_bytes ? shards->sum.bytes : shards->sum.files;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < shards->count; i++) {
+		uint64_t one = of_bytes ? shards->shard[i].bytes : shards->shard[i].files;
+
+		most = one > most ? one : most;
+	}
+	return sum > 0 ? (double)most * shards->count / (double)sum : 1;
+}
+
+void wh_shards_free(struct wh_shards *shards)
+{
+	for (uint32_t i = 0; i < shards->count; i++)
+		close(shards->shard[i].fd);
+	free(shards->shard);
+	free(shards->run);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+/*
+ * Names distributed over shards, each a file of names for send --files-from --null: balanced by
+ * bytes and by files at once, while neither sum is known yet. Names that follow each other stay
+ * together in runs, so that a shard has few folders. Memory: one run.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The most names that send takes from one list (transfer/operand_list.c). */
+#define WH_SHARD_FILES_MAX 100000
+
+struct wh_shard {
+	int fd;
+	uint64_t files; /* names, of whatever kind */
+	uint64_t bytes;
+};
+
+struct wh_shards {
+	const char *folder; /* they are in, under their numbers */
+	uint32_t max;
+	/* Another shard is opened whenever the mean of those that are open reaches one of these. */
+	uint64_t grain_bytes;
+	uint64_t grain_files;
+
+	struct wh_shard *shard;
+	uint32_t count;
+	struct wh_shard sum;
+	struct wh_shard in_run;
+	char *run; /* names, each with its NUL */
+	uint32_t run_chars;
+};
+
+/* The settings above are filled in. -1, or an exit status after a complaint. */
+int wh_shards_open(struct wh_shards *shards);
+
+/* False after a complaint. */
+bool wh_shards_add(struct wh_shards *shards, const char *name, uint64_t bytes);
+
+/* Writes what is left. False after a complaint. */
+bool wh_shards_finish(struct wh_shards *shards);
+
+/* The largest shard against the mean: of bytes or of names. 1: no shard has any. */
+double wh_shards_balance(const struct wh_shards *shards, bool of_bytes);
+
+void wh_shards_free(struct wh_shards *shards);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+/*
+ * The receivers of a site, from NAME.conf in the folder of sites: a section [receiver NAME] each,
+ * with its address, its weight among the others, and whether it is under maintenance.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WH_SITE_RECEIVERS_MAX 256
+#define WH_SITE_TEXT_BYTES    256
+
+struct wh_site_receiver {
+	char name[WH_SITE_TEXT_BYTES];
+	char address[WH_SITE_TEXT_BYTES]; /* as in HOST:PATH */
+	double weight;
+	bool maintenance;
+};
+
+struct wh_site {
+	struct wh_site_receiver receiver[WH_SITE_RECEIVERS_MAX];
+	uint32_t receivers;
+};
+
+/* -1, or an exit status after a complaint. */
+int wh_site_read(struct wh_site *site, const char *folder, const char *name);
+
+/*
+ * The receivers for a shard, the one it prefers first; those under maintenance are not among them.
+ * Each is the first of as many shards as its weight says, and the order of the others does not
+ * change when one comes or goes (rendezvous hashing: Thaler, Ravishankar 1998): a shard that is
+ * begun again finds the receiver that has its parts. Returns their number.
+ */
+uint32_t wh_site_order(
+	const struct wh_site *site, uint32_t shard, uint16_t order[WH_SITE_RECEIVERS_MAX]);

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fleet/slurm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "cli/child/child.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/json.h"
+
+#define WORDS_MAX  20
+#define LINE_CHARS 1024
+
+struct words {
+	char *word[WORDS_MAX]; /* then NULL */
+	uint32_t count;
+};
+
+/* Runs a command and hands its lines over. Its exit status; -1 after a complaint. */
+static int run(char *const *command, void (*on_line)(void *context, char *line), void *context)
+{
+	struct wh_child child;
+	char line[LINE_CHARS];
+	FILE *from;
+	int error = wh_child_start(&child, command, true);
+
+	if (error != 0)
+		return wh_fail(
+			-1, "cannot run %s, a command of Slurm: %s", command[0], strerror(error));
+	from = fdopen(child.from_fd, "r");
+	while (from != NULL && fgets(line, sizeof(line), from) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
+		on_line(context, line);
+	}
+	if (from != NULL) {
+		fclose(from);
+		child.from_fd = -1;
+	}
+	return wh_child_wait(&child);
+}
+
+/* "0-6,9": of sbatch --array. NULL: no memory. */
+static char *ranges_of(const bool *is_wanted, uint32_t count)
+{
+	size_t room = 0;
+	char *text = NULL;
+	FILE *to = open_memstream(&text, &room);
+	const char *between = "";
+
+	for (uint32_t first = 0; to != NULL && first < count; first++) {
+		uint32_t last = first;
+
+		if (!is_wanted[first])
+			continue;
+		while (last + 1 < count && is_wanted[last + 1])
+			last++;
+		fprintf(to, "%s%u-%u", between, first, last);
+		between = ",";
+		first = last;
+	}
+	if (to == NULL || fclose(to) != 0)
+		return NULL;
+	return text;
+}
+
+static void put_quoted(FILE *to, const char *text)
+{
+	fputc('\'', to);
+	for (; *text != '\0'; text++)
+		if (*text == '\'')
+			fputs("'\\''", to);
+		else
+			fputc(*text, to);
+	fputc('\'', to);
+}
+
+/* What the shell of a task runs: this program. NULL: it cannot be found. */
+static char *wrap_of(const struct wh_plan *plan)
+{
+	char own[PATH_MAX];
+	ssize_t chars = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	size_t room = 0;
+	char *text = NULL;
+	FILE *to = open_memstream(&text, &room);
+
+	if (to == NULL)
+		return NULL;
+	own[chars < 0 ? 0 : chars] = '\0';
+	fputs("exec ", to);
+	put_quoted(to, own);
+	fputs(" fleet task \"$SLURM_ARRAY_TASK_ID\" --plan ", to);
+	put_quoted(to, plan->folder);
+	if (fclose(to) != 0 || chars <= 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static void take_job(void *context, char *line)
+{
+	uint64_t *job = context;
+
+	if (*job == 0)
+		*job = strtoull(line, NULL, 10);
+}
+
+__attribute__((format(printf, 2, 3))) static void add_word(
+	struct words *words, const char *format, ...)
+{
+	va_list args;
+
+	WH_ASSERT(words->count + 1 < WORDS_MAX);
+	va_start(args, format);
+	if (vasprintf(&words->word[words->count], format, args) < 0)
+		words->word[words->count] = NULL; /* the last word */
+	else
+		words->count++;
+	va_end(args);
+}
+
+static void add_option(struct words *words, const char *flag, const char *value)
+{
+	if (value[0] != '\0')
+		add_word(words, "--%s=%s", flag, value);
+}
+
+static int run_words(struct words *words, void (*on_line)(void *context, char *line), void *context)
+{
+	int status = run(words->word, on_line, context);
+
+	for (uint32_t i = 0; i < words->count; i++)
+		free(words->word[i]);
+	return status;
+}
+
+int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings, const bool *is_wanted)
+{
+	char *array = ranges_of(is_wanted, wh_plan_shards(plan));
+	char *wrap = wrap_of(plan);
+	struct words words = {0};
+	uint64_t job = 0;
+	int status = -1;
+
+	if (array != NULL && wrap != NULL) {
+		add_word(&words, "sbatch");
+		add_word(&words, "--parsable");
+		add_word(&words, "--requeue");
+		add_word(&words, "--open-mode=append");
+		add_word(&words, "--job-name=wavehaul-%s", wh_json_text(plan->json, "site"));
+		add_word(&words, "--array=%s", array);
+		add_word(&words, "--output=%s/tasks/%%a", plan->folder);
+		add_option(&words, "partition", settings->partition);
+		add_option(&words, "account", settings->account);
+		add_option(&words, "licenses", settings->licenses);
+		add_word(&words, "--wrap=%s", wrap);
+		status = run_words(&words, take_job, &job);
+	}
+	free(array);
+	free(wrap);
+	if (status != 0 || job == 0)
+		return wh_fail(WH_EXIT_OTHER,
+			"Slurm has not taken the array; what is planned in %s "
+			"can be given to it again: `wavehaul fleet retry`",
+			plan->folder);
+	json_array_append_new(json_object_get(plan->json, "jobs"), json_integer((json_int_t)job));
+	return wh_plan_write(plan);
+}
+
+static bool has_job(const struct wh_plan *plan, uint64_t job)
+{
+	const json_t *jobs = json_object_get(plan->json, "jobs");
+
+	for (size_t i = 0; i < json_array_size(jobs); i++)
+		if ((uint64_t)json_integer_value(json_array_get(jobs, i)) == job)
+			return true;
+	return false;
+}
+
+struct looking {
+	const struct wh_plan *plan;
+	void (*on_task)(void *context, const struct wh_slurm_task *task);
+	void *context;
+};
+
+/* The node is empty until there is one. */
+static void take_task(void *context, char *line)
+{
+	const struct looking *looking = context;
+	struct wh_slurm_task task = {0};
+
+	if (sscanf(line, "%" SCNu64 "|%" SCNu32 "|%15[^|]|%255[^|]|%255s", &task.job, &task.shard,
+		    task.state, task.reason, task.node) >= 4 &&
+		has_job(looking->plan, task.job))
+		looking->on_task(looking->context, &task);
+}
+
+bool wh_slurm_look(const struct wh_plan *plan,
+	void (*on_task)(void *context, const struct wh_slurm_task *task), void *context)
+{
+	struct looking looking = {.plan = plan, .on_task = on_task, .context = context};
+	struct words words = {0};
+
+	if (json_array_size(json_object_get(plan->json, "jobs")) == 0)
+		return true;
+	/* Not by job: a job that is over is an error to squeue. */
+	add_word(&words, "squeue");
+	add_word(&words, "--noheader");
+	add_word(&words, "--array");
+	add_word(&words, "--name=wavehaul-%s", wh_json_text(plan->json, "site"));
+	add_word(&words, "--format=%%F|%%K|%%T|%%r|%%N");
+	if (run_words(&words, take_task, &looking) != 0)
+		return wh_fail(false, "the queue of Slurm cannot be read; squeue must run here");
+	return true;
+}
+
+/* Of the plan's jobs, those in the queue. */
+static void note_job(void *context, const struct wh_slurm_task *task)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "%" PRIu64, task->job);
+	json_object_set_new(context, name, json_true());
+}
+
+static void drop_line(void *context, char *line)
+{
+	(void)context;
+	(void)line;
+}
+
+int wh_slurm_cancel(const struct wh_plan *plan)
+{
+	json_t *jobs = json_object();
+	struct words words = {0};
+	const char *name;
+	json_t *value;
+	int status = WH_EXIT_OTHER;
+
+	if (!wh_slurm_look(plan, note_job, jobs))
+		goto out;
+	status = -1;
+	json_object_foreach(jobs, name, value)
+	{
+		words.count = 0;
+		add_word(&words, "scancel");
+		add_word(&words, "%s", name);
+		words.word[words.count] = NULL;
+		if (run_words(&words, drop_line, NULL) != 0)
+			status = wh_fail(WH_EXIT_OTHER, "Slurm has not cancelled job %s", name);
+	}
+out:
+	json_decref(jobs);
+	return status;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+/* Slurm, by its own commands: sbatch(1), squeue(1), scancel(1). */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/settings.h"
+#include "fleet/fleet_plan.h"
+
+struct wh_slurm_task {
+	uint64_t job;
+	uint32_t shard;
+	char state[16]; /* of squeue: RUNNING, PENDING */
+	char node[256];
+	char reason[256]; /* why it waits */
+};
+
+/*
+ * Submits an array of the shards that `is_wanted`, and notes its job in the plan. -1, or an exit
+ * status after a complaint.
+ */
+int wh_slurm_submit(
+	struct wh_plan *plan, const struct wh_settings *settings, const bool *is_wanted);
+
+/*
+ * Tells each task of the plan that is in the queue. False after a complaint: the queue cannot be
+ * read. A plan without jobs has no tasks.
+ */
+bool wh_slurm_look(const struct wh_plan *plan,
+	void (*on_task)(void *context, const struct wh_slurm_task *task), void *context);
+
+/* -1, or an exit status after a complaint. */
+int wh_slurm_cancel(const struct wh_plan *plan);

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fleet/task.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/child/child.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/json.h"
+#include "cli/moment/system_clock.h"
+#include "cli/whole_file.h"
+#include "fleet/shard_log.h"
+#include "fleet/site.h"
+
+#define PAUSE_S 2 /* behind the first failure; then twice as long */
+
+/* Of send --json-stream: not parsed, as there are as many as files. */
+#define FILE_EVENT "{\"event\":\"file\""
+
+struct task {
+	const struct wh_plan *plan;
+	uint32_t shard;
+	char own[PATH_MAX]; /* this program */
+	struct wh_site site;
+	json_t *end; /* what send told at its end; NULL: it did not come that far */
+};
+
+/* For the status: what the transfer tells each second. A reader sees a whole object. */
+static void keep_now(const struct task *task, const json_t *interval)
+{
+	struct wh_whole_file whole;
+	char path[PATH_MAX];
+
+	wh_plan_path(task->plan, task->shard, "state", ".now", path);
+	if (wh_whole_file_open(&whole, path) != 0)
+		return;
+	(void)json_dumpf(interval, whole.file, JSON_COMPACT);
+	(void)wh_whole_file_close(&whole, false);
+}
+
+static void take_line(struct task *task, const char *line)
+{
+	json_t *event;
+	const char *what;
+
+	if (strncmp(line, FILE_EVENT, strlen(FILE_EVENT)) == 0)
+		return;
+	event = json_loads(line, 0, NULL);
+	what = wh_json_text(event, "event");
+	if (strcmp(what, "interval") == 0)
+		keep_now(task, event);
+	if (strcmp(what, "end") == 0 && task->end == NULL)
+		task->end = json_incref(event);
+	json_decref(event);
+}
+
+static void free_words(char **words)
+{
+	for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+		free(words[i]);
+	free(words);
+}
+
+/* send's words; the caller frees them. NULL: no memory. */
+static char **command_of(const struct task *task, const struct wh_site_receiver *receiver)
+{
+	const char *fixed[] = {task->own, "send", "--recursive", "--null", "--json-stream"};
+	const json_t *options = json_object_get(task->plan->json, "send");
+	size_t given = json_array_size(options), count = 0;
+	char **words = calloc(given + sizeof(fixed) / sizeof(fixed[0]) + 4, sizeof(words[0]));
+	char names[PATH_MAX], sums[PATH_MAX];
+	bool good = words != NULL;
+
+	wh_plan_path(task->plan, task->shard, "shards", "", names);
+	wh_plan_path(task->plan, task->shard, "state", ".sums", sums);
+	for (size_t i = 0; good && i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		good = (words[count++] = strdup(fixed[i])) != NULL;
+	for (size_t i = 0; good && i < given; i++)
+		good = (words[count++] = strdup(json_string_value(json_array_get(options, i)))) !=
+		       NULL;
+	if (good && asprintf(&words[count++], "--files-from=%s", names) >= 0 &&
+		asprintf(&words[count++], "--manifest=%s", sums) >= 0 &&
+		asprintf(&words[count++], "%s:%s/", receiver->address,
+			wh_json_text(task->plan->json, "path")) >= 0)
+		return words;
+	if (count > 0)
+		words[count - 1] = NULL; /* asprintf(3) leaves it undefined */
+	free_words(words);
+	return NULL;
+}
+
+/* The exit status of send; -1 after a complaint: it cannot be run. */
+static int send_to(struct task *task, const struct wh_site_receiver *receiver)
+{
+	char **words = command_of(task, receiver);
+	struct wh_child child;
+	char *line = NULL;
+	size_t room = 0;
+	FILE *from;
+	int status = -1;
+	int error = words == NULL ? ENOMEM : wh_child_start(&child, words, true);
+
+	if (error != 0) {
+		(void)wh_fail(-1, "cannot run `wavehaul send`: %s", strerror(error));
+	} else {
+		from = fdopen(child.from_fd, "r");
+		while (from != NULL && getline(&line, &room, from) >= 0)
+			take_line(task, line);
+		if (from != NULL) {
+			fclose(from);
+			child.from_fd = -1;
+		}
+		status = wh_child_wait(&child);
+	}
+	free(line);
+	free_words(words);
+	return status;
+}
+
+static void note_begin(const struct task *task, const char *receiver)
+{
+	const char *job = getenv("SLURM_ARRAY_JOB_ID");
+	const char *node = getenv("SLURMD_NODENAME");
+	char host[256] = "";
+
+	if (node == NULL && gethostname(host, sizeof(host) - 1) == 0)
+		node = host;
+	(void)wh_shard_note(task->plan, task->shard,
+		json_pack("{s:s, s:o, s:s, s:s}", "event", "begin", "node", wh_word_to_json(node),
+			"receiver", receiver, "job", job != NULL ? job : ""));
+}
+
+/* `passed`: another receiver takes its place. What send said of files and bytes is kept. */
+static int note_end(const struct task *task, int status, bool passed)
+{
+	static const char *const kept[] = {"error", "files", "skipped", "failed", "bytes",
+		"moved_bytes", "resumed_bytes", "seconds", "goodput_bps", "failures",
+		"passed_over"};
+	json_t *event = json_pack(
+		"{s:s, s:i, s:b}", "event", "end", "exit_status", status, "passed", passed);
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if (task->end != NULL && json_object_get(task->end, kept[i]) != NULL)
+			json_object_set(event, kept[i], json_object_get(task->end, kept[i]));
+	return wh_shard_note(task->plan, task->shard, event);
+}
+
+/* One try. -1: the next; else an exit status. */
+static int try_once(struct task *task, const struct wh_shard_past *past)
+{
+	const json_t *plan = task->plan->json;
+	uint16_t order[WH_SITE_RECEIVERS_MAX];
+	const struct wh_site_receiver *receiver;
+	uint32_t count;
+	bool passed;
+	int status =
+		wh_site_read(&task->site, wh_json_text(plan, "sites"), wh_json_text(plan, "site"));
+
+	if (status != -1)
+		return status;
+	count = wh_site_order(&task->site, task->shard, order);
+	if (count == 0)
+		return wh_fail(WH_EXIT_NETWORK,
+			"all receivers of %s are under maintenance; "
+			"`wavehaul fleet retry` begins what is left",
+			wh_json_text(plan, "site"));
+	receiver = &task->site.receiver[order[(past->failures + past->passed) % count]];
+	note_begin(task, receiver->name);
+	status = send_to(task, receiver);
+	passed = (status == WH_EXIT_NETWORK || status == WH_EXIT_STALLED) &&
+		 past->passed + 1 < count;
+	if (note_end(task, status, passed) != -1)
+		return WH_EXIT_OTHER;
+	json_decref(task->end);
+	task->end = NULL;
+	if (status == WH_EXIT_OK)
+		return WH_EXIT_OK;
+	wh_say("shard %u: `send` to %s ended with exit status %d", task->shard, receiver->name,
+		status);
+	if (!passed && past->failures + 1 < WH_SHARD_FAILURES_MAX)
+		(void)sleep(PAUSE_S << past->failures);
+	return -1;
+}
+
+/* A try after the other, as the log says: also that of a task before, on another node. */
+int wh_fleet_task(const struct wh_plan *plan, uint32_t shard)
+{
+	struct task *task = calloc(1, sizeof(*task));
+	int status = task == NULL ? WH_EXIT_OTHER : -1;
+
+	if (task == NULL)
+		return status;
+	if (readlink("/proc/self/exe", task->own, sizeof(task->own) - 1) < 0)
+		status = wh_fail(WH_EXIT_OTHER, "/proc is not mounted");
+	task->plan = plan;
+	task->shard = shard;
+	while (status == -1) {
+		struct wh_shard_past past;
+
+		wh_shard_past_read(&past, plan, shard);
+		if (past.state == WH_SHARD_DONE)
+			status = WH_EXIT_OK;
+		else if (past.state == WH_SHARD_GIVEN_UP)
+			status = wh_fail(WH_EXIT_PARTIAL,
+				"shard %u has failed %d times and is given "
+				"up; `wavehaul fleet status` says why",
+				shard, WH_SHARD_FAILURES_MAX);
+		else
+			status = try_once(task, &past);
+		wh_shard_past_free(&past);
+	}
+	free(task);
+	return status;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What a fleet plans and keeps in files; Slurm itself is in test/e2e/fleet.py. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bundle_tree.h"
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "fleet/scan.h"
+#include "fleet/shard_log.h"
+#include "fleet/shards.h"
+#include "fleet/site.h"
+#include "unit.h"
+
+const char wh_suite_name[] = "app/fleet";
+
+static int read_site(struct wh_site *site, const char *text)
+{
+	struct tree tree;
+	int status;
+
+	tree_init(&tree, NULL);
+	tree_file(&tree, "far.conf", text, strlen(text));
+	status = wh_site_read(site, tree.root, "far");
+	tree_free(&tree);
+	return status;
+}
+
+#define THREE                                                                                      \
+	"[receiver a]\naddress = h1\n[receiver b]\naddress = [::1]\nweight = 2\n"                  \
+	"[receiver c]\naddress = h3\nmaintenance = %s\n"
+
+static void receivers_by_weight(void)
+{
+	static struct wh_site all, less;
+	uint16_t order[WH_SITE_RECEIVERS_MAX], other[WH_SITE_RECEIVERS_MAX];
+	uint32_t firsts[3] = {0};
+	char text[256];
+
+	snprintf(text, sizeof(text), THREE, "no");
+	CU_ASSERT_EQUAL_FATAL(read_site(&all, text), -1);
+	snprintf(text, sizeof(text), THREE, "yes");
+	CU_ASSERT_EQUAL_FATAL(read_site(&less, text), -1);
+	CU_ASSERT_STRING_EQUAL(all.receiver[1].address, "[::1]");
+	for (uint32_t shard = 0; shard < 10000; shard++) {
+		uint32_t kept = 0;
+
+		CU_ASSERT_EQUAL_FATAL(wh_site_order(&all, shard, order), 3);
+		CU_ASSERT_EQUAL_FATAL(wh_site_order(&less, shard, other), 2);
+		firsts[order[0]]++;
+		for (uint32_t i = 0; i < 3; i++)
+			if (order[i] != 2)
+				CU_ASSERT_EQUAL(other[kept++], order[i]);
+	}
+	CU_ASSERT_EQUAL(firsts[0] + firsts[1] + firsts[2], 10000);
+	CU_ASSERT(firsts[0] > 2300 && firsts[0] < 2700);
+	CU_ASSERT(firsts[1] > 4800 && firsts[1] < 5200);
+}
+
+static void wrong_sites(void)
+{
+	static const char *const texts[] = {"", "[receiver a]\n", "[receiver a]\naddress =\n",
+		"[receiver a]\naddress = h\nweight = 0\n",
+		"[receiver a]\naddress = h\nweight = x\n",
+		"[receiver a]\naddress = h\nmaintenance = soon\n",
+		"[receiver a]\naddress = h\nwait = 2\n", "[sender a]\naddress = h\n"};
+	static struct wh_site site;
+
+	wh_complain_to_nobody();
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		CU_ASSERT_EQUAL(read_site(&site, texts[i]), WH_EXIT_USAGE);
+	CU_ASSERT_EQUAL(wh_site_read(&site, "/", "../etc"), WH_EXIT_USAGE);
+}
+
+/* Each file's names and bytes, read back. */
+static uint64_t names_in(const char *folder, uint32_t shard)
+{
+	char path[PATH_MAX];
+	uint64_t names = 0;
+	FILE *file;
+	int c;
+
+	snprintf(path, sizeof(path), "%s/%u", folder, shard);
+	file = fopen(path, "re");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	while ((c = getc(file)) != EOF)
+		names += c == '\0';
+	fclose(file);
+	return names;
+}
+
+/* A folder in which all files are large, then one in which all are small, and so on. */
+static void shards_are_level(void)
+{
+	struct tree tree;
+	struct wh_shards shards = {.max = 50, .grain_bytes = 1 << 20, .grain_files = 100};
+	uint64_t bytes = 0, names = 0;
+	char name[64];
+
+	tree_init(&tree, NULL);
+	shards.folder = tree.root;
+	CU_ASSERT_EQUAL_FATAL(wh_shards_open(&shards), -1);
+	for (uint32_t i = 0; i < 100000; i++) {
+		uint64_t size = i / 1000 % 2 == 0 ? 100000 + i : i % 100;
+
+		snprintf(name, sizeof(name), "/x/./d%u/f%u", i / 1000, i);
+		CU_ASSERT_FATAL(wh_shards_add(&shards, name, size));
+		bytes += size;
+	}
+	CU_ASSERT(wh_shards_finish(&shards));
+	CU_ASSERT_EQUAL(shards.count, 50);
+	CU_ASSERT_EQUAL(shards.sum.files, 100000);
+	CU_ASSERT_EQUAL(shards.sum.bytes, bytes);
+	CU_ASSERT(wh_shards_balance(&shards, true) < 1.05);
+	CU_ASSERT(wh_shards_balance(&shards, false) < 1.05);
+	for (uint32_t i = 0; i < shards.count; i++) {
+		CU_ASSERT_EQUAL(names_in(tree.root, i), shards.shard[i].files);
+		names += shards.shard[i].files;
+	}
+	CU_ASSERT_EQUAL(names, 100000);
+	wh_shards_free(&shards);
+	tree_free(&tree);
+}
+
+static void too_few_shards(void)
+{
+	struct tree tree;
+	struct wh_shards shards = {.max = 1, .grain_bytes = 1, .grain_files = 1};
+	uint32_t taken = 0;
+
+	tree_init(&tree, NULL);
+	shards.folder = tree.root;
+	CU_ASSERT_EQUAL_FATAL(wh_shards_open(&shards), -1);
+	wh_complain_to_nobody();
+	while (taken <= WH_SHARD_FILES_MAX && wh_shards_add(&shards, "/./f", 0))
+		taken++;
+	CU_ASSERT_EQUAL(taken, WH_SHARD_FILES_MAX);
+	wh_shards_free(&shards);
+	tree_free(&tree);
+}
+
+static char seen[4096];
+
+static bool see(void *context, const char *name, uint64_t bytes)
+{
+	const struct tree *tree = context;
+	size_t above = strlen(tree->root);
+
+	CU_ASSERT_EQUAL(strncmp(name, tree->root, above), 0);
+	sprintf(seen + strlen(seen), "%s=%d ", name + above, (int)bytes);
+	return true;
+}
+
+/* Folders only if nothing is in them; links as they are. */
+static void names_of_a_tree(void)
+{
+	struct wh_scan_totals totals;
+	struct tree tree;
+	char path[PATH_MAX + 8];
+	char *trees[] = {path};
+
+	tree_init(&tree, NULL);
+	tree_folder(&tree, "a");
+	tree_folder(&tree, "a/b");
+	tree_folder(&tree, "a/b/none");
+	tree_file(&tree, "a/b-", "four", 4);
+	tree_link(&tree, "a/l", "b");
+	tree_folder(&tree, "a/z");
+	snprintf(path, sizeof(path), "%s/a", tree.root);
+	CU_ASSERT_EQUAL(wh_fleet_scan(trees, 1, see, &tree, &totals), -1);
+	CU_ASSERT_STRING_EQUAL(seen, "/./a/b/none=0 /./a/b-=4 /./a/l=0 /./a/z=0 ");
+	CU_ASSERT_EQUAL(totals.files, 1);
+	CU_ASSERT_EQUAL(totals.links, 1);
+	CU_ASSERT_EQUAL(totals.folders, 2);
+	CU_ASSERT_EQUAL(totals.bytes, 4);
+	CU_ASSERT_EQUAL(totals.left_out, 0);
+	seen[0] = '\0';
+	snprintf(path, sizeof(path), "%s/a/.", tree.root);
+	CU_ASSERT_EQUAL(wh_fleet_scan(trees, 1, see, &tree, &totals), -1);
+	CU_ASSERT_STRING_EQUAL(seen, "/a/./b/none=0 /a/./b-=4 /a/./l=0 /a/./z=0 ");
+	wh_complain_to_nobody();
+	snprintf(path, sizeof(path), "%s/x/y", tree.root);
+	CU_ASSERT_EQUAL(wh_fleet_scan(trees, 1, see, &tree, &totals), WH_EXIT_NO_FILE);
+	tree_free(&tree);
+}
+
+static struct wh_shard_past past_of(const struct wh_plan *plan)
+{
+	struct wh_shard_past past;
+
+	wh_shard_past_read(&past, plan, 7);
+	wh_shard_past_free(&past); /* its counts stay */
+	return past;
+}
+
+static void begin(const struct wh_plan *plan)
+{
+	CU_ASSERT_EQUAL(wh_shard_note(plan, 7, json_pack("{s:s}", "event", "begin")), -1);
+}
+
+static void end(const struct wh_plan *plan, int status, bool passed)
+{
+	CU_ASSERT_EQUAL(wh_shard_note(plan, 7,
+				json_pack("{s:s, s:i, s:b}", "event", "end", "exit_status", status,
+					"passed", passed)),
+		-1);
+}
+
+/* A node that dies while it writes leaves a part of a line. */
+static void tries_of_a_shard(void)
+{
+	struct wh_shard_past past;
+	struct wh_plan plan = {0};
+	struct tree tree;
+	char path[PATH_MAX];
+	FILE *log;
+
+	tree_init(&tree, NULL);
+	tree_folder(&tree, "state");
+	strcpy(plan.folder, tree.root);
+	CU_ASSERT_EQUAL(past_of(&plan).state, WH_SHARD_NEW);
+	begin(&plan);
+	CU_ASSERT_EQUAL(past_of(&plan).state, WH_SHARD_BEGUN);
+	wh_plan_path(&plan, 7, "state", ".log", path);
+	log = fopen(path, "ae");
+	fputs("{\"event\":\"end\",\"exit_st", log);
+	fclose(log);
+	begin(&plan);
+	end(&plan, WH_EXIT_NETWORK, true);
+	past = past_of(&plan);
+	CU_ASSERT_EQUAL(past.state, WH_SHARD_ENDED);
+	CU_ASSERT_EQUAL(past.cut_off, 1);
+	CU_ASSERT_EQUAL(past.passed, 1);
+	CU_ASSERT_EQUAL(past.failures, 0);
+	for (int i = 0; i < WH_SHARD_FAILURES_MAX; i++) {
+		CU_ASSERT_EQUAL(past_of(&plan).failures, i);
+		begin(&plan);
+		end(&plan, WH_EXIT_PARTIAL, false);
+	}
+	CU_ASSERT_EQUAL(past_of(&plan).state, WH_SHARD_GIVEN_UP);
+	CU_ASSERT_EQUAL(wh_shard_note(&plan, 7, json_pack("{s:s}", "event", "retry")), -1);
+	CU_ASSERT_EQUAL(past_of(&plan).state, WH_SHARD_ENDED);
+	CU_ASSERT_EQUAL(past_of(&plan).failures, 0);
+	begin(&plan);
+	end(&plan, WH_EXIT_OK, false);
+	begin(&plan); /* a task that was requeued too late */
+	CU_ASSERT_EQUAL(past_of(&plan).state, WH_SHARD_DONE);
+	CU_ASSERT_EQUAL(past_of(&plan).cut_off, 1);
+	tree_free(&tree);
+}
+
+CU_TestInfo wh_tests[] = {
+	{"receivers by weight", receivers_by_weight},
+	{"wrong sites", wrong_sites},
+	{"shards are level", shards_are_level},
+	{"too few shards", too_few_shards},
+	{"names of a tree", names_of_a_tree},
+	{"tries of a shard", tries_of_a_shard},
+	CU_TEST_INFO_NULL,
+};

@@ -1,0 +1,211 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""`wavehaul fleet`: shards of a tree as tasks of a Slurm on this machine (config/fleet/slurm).
+
+    fleet.py [--quick] [-k PATTERN] [--binary PATH]
+
+Nodes and receivers are namespaces of the network, the transfers go over UDP. Skipped where only
+root could make them, or where Slurm is not installed.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from harness import Case, Skip, end_group, expect, expect_equal, expect_status, run_cases
+from lab import Lab
+from pair import wait_until
+
+TOP = Path(__file__).resolve().parents[2]
+BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
+SLURM = TOP / 'config/fleet/slurm'
+
+OK, PARTIAL = 0, 23
+ALL_DONE_S, STARTING_S = 40, 20
+SEND = ('--', '--config', 'none', '--buffers', '128M', '--unsealed', '--digest', 'md5',
+        '--peer-timeout', '2s')
+
+
+def make(tree):
+    """150 files in folders, one that is larger than the others together, a link, nothing."""
+    for i in range(150):
+        path = tree / f'd{i % 7}' / f'f{i}'
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(os.urandom(500 + 97 * i))
+    (tree / 'large').write_bytes(os.urandom(12 << 20))
+    (tree / 'link').symlink_to('large')
+    (tree / 'none').mkdir()
+    return tree
+
+
+def contents(tree):
+    """{path: MD5 of a file, text of a link, None of a folder}."""
+    return {str(path.relative_to(tree)):
+            os.readlink(path) if path.is_symlink() else None if path.is_dir() else
+            hashlib.md5(path.read_bytes()).hexdigest() for path in tree.rglob('*')}
+
+
+def expect_same(arrived, tree):
+    wrong = contents(arrived).items() ^ contents(tree).items()
+    expect(not wrong, f'what arrived differs: {list(wrong)[:3]}')
+
+
+class Site:
+    """Receivers r1 and r2 write to one folder; `under` reaches the host of either."""
+
+    def __init__(self, program, folder, under):
+        self.program, self.folder, self.under = program, folder, under
+        self.served, self.processes = folder / 'served', []
+        self.served.mkdir()
+
+    def name(self, **addresses):
+        """The file of the site; an address ends with '!' under maintenance."""
+        sites = self.folder / 'sites'
+        sites.mkdir(exist_ok=True)
+        (sites / 'far.conf').write_text(''.join(
+            f'[receiver {name}]\naddress = {address.strip("!")}\n'
+            f'maintenance = {"yes" if address.endswith("!") else "no"}\n'
+            for name, address in addresses.items()))
+        return ('--sites', sites)
+
+    def serve(self, host):
+        process = self.program.start('serve', '--config', 'none', '--buffers', '128M',
+                                     '--unsealed', '--root', self.served, '--state',
+                                     self.folder / f'state-{host}', under=self.under(host))
+        self.processes.append(process)
+        os.set_blocking(process.stderr.fileno(), False)
+        said = bytearray()
+        wait_until(lambda: said.extend(process.stderr.read() or b'') or
+                   b'nor authenticated' in said, STARTING_S, f'a receiver on {host}')
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            end_group(process)
+
+
+@contextlib.contextmanager
+def slurm(folder):
+    if os.geteuid() != 0:
+        raise Skip('only root makes network namespaces')
+    if not shutil.which('slurmctld', path='/usr/sbin:/usr/bin'):
+        raise Skip('Slurm is not installed (slurmctld, slurmd, munge)')
+    os.environ['WAVEHAUL_FLEET'] = str(folder / 'slurm')
+    done = subprocess.run([SLURM, 'up', '2', '2'], timeout=60, capture_output=True, text=True,
+                          check=False)
+    try:
+        expect(done.returncode == 0, done.stderr)
+        yield
+    finally:
+        subprocess.run([SLURM, 'down'], timeout=60, check=True)
+
+
+def on(host):
+    return (str(SLURM), 'on', host)
+
+
+def fleet(program, *args, under=(), status=OK):
+    done = program.finish(program.start('fleet', *args, under=under), ALL_DONE_S,
+                          time.monotonic())
+    expect_status(done, status)
+    return json.loads(done.out) if '--json' in args else done.out
+
+
+def expect_report(program, plan, tree):
+    """A line for each file, with the right checksum."""
+    lines = [line.split('  ') for line in
+             fleet(program, 'report', '--plan', plan).splitlines()]
+    files = {path: digest for path, digest in contents(tree).items()
+             if (tree / path).is_file() and not (tree / path).is_symlink()}
+    wrong = {line[3]: line[0] for line in lines}.items() ^ {
+        f'{tree.name}/{path}': digest for path, digest in files.items()}.items()
+    expect(not wrong, f'the report differs: {list(wrong)[:3]}')
+    return {(line[1], line[2]) for line in lines}
+
+
+def on_slurm(program, folder):
+    """Two nodes, two receivers; then a node that dies with all that runs on it."""
+    tree = make(folder / 'tree')
+    with slurm(folder), Site(program, folder, on) as site:
+        sites = site.name(r1='10.99.0.21', r2='10.99.0.22')
+        for host in ('r1', 'r2'):
+            site.serve(host)
+        for target, options in (('one', ()), ('two', ('--rate', '25M'))):
+            plan = folder / f'plan-{target}'
+            sent = fleet(program, 'send', tree, f'far:{target}', '--plan', plan, *sites,
+                         '--partition', 'dtn', '--licenses', 'lambda:1', '--shard-files', '50',
+                         '--shard-size', '1G', '--json', *SEND, *options, under=on('ctl'))
+            expect_equal('names', (sent['names'], len(sent['shards'])), (153, 4))
+
+            def now(plan=plan):
+                return fleet(program, 'status', '--plan', plan, '--json', under=on('ctl'))
+
+            killed = None
+            if target == 'two':
+                def carrier():
+                    return next((one for one in now()['running']
+                                 if 1 << 20 < one['bytes'] < 11 << 20), None)
+                wait_until(carrier, STARTING_S, 'the large file under way')
+                killed = carrier()
+                for pid in subprocess.run(
+                        ['ip', 'netns', 'pids', f'wavehaul-fleet-{killed["node"]}'],
+                        capture_output=True, text=True, check=True).stdout.split():
+                    os.kill(int(pid), signal.SIGKILL)
+            wait_until(lambda: now()['shards']['done'] == 4, ALL_DONE_S, 'all shards')
+            expect_same(site.served / target / 'tree', tree)
+            carried = expect_report(program, plan, tree)
+            expect_equal('receivers', {receiver for _, receiver in carried}, {'r1', 'r2'})
+            report = fleet(program, 'report', '--plan', plan, '--json')
+            expect_equal('cut off', [shard['shard'] for shard in report['shards']
+                                     if shard['cut_off']], [killed['shard']] if killed else [])
+            if not killed:
+                expect_equal('nodes', {node for node, _ in carried}, {'n1', 'n2'})
+
+
+def by_hand(program, folder):
+    """Tasks without Slurm: a receiver that is gone, one under maintenance, a file that is gone."""
+    tree, plan = make(folder / 'tree'), folder / 'plan'
+    with Lab() as lab:
+        host = lab.host('alone')
+        with Site(program, folder, lambda _: host.under) as site:
+            sites = site.name(r1='127.0.0.2', r2='127.0.0.1')
+            site.serve('r2')
+            made = fleet(program, 'scan', tree, 'far:in', '--plan', plan, *sites, '--json',
+                         '--shard-files', '50', '--shard-size', '1G', *SEND)
+            expect_equal('names', (made['names'], len(made['shards'])), (153, 4))
+            lost = tree / 'd6/f6'
+            kept = lost.rename(folder / 'kept')
+            holder = next(i for i in range(4)
+                          if b'/d6/f6\0' in (plan / f'shards/{i}').read_bytes())
+            for shard in range(4):
+                if shard == 1:
+                    site.name(r1='127.0.0.2!', r2='127.0.0.1')
+                fleet(program, 'task', shard, '--plan', plan, under=host.under,
+                      status=PARTIAL if shard == holder else OK)
+            now = fleet(program, 'status', '--plan', plan, '--json')
+            expect_equal('done', (now['shards']['done'], now['shards']['given_up']), (3, 1))
+            failed = now['failed'][0]
+            expect_equal('given up', (failed['shard'], failed['given_up'], failed['failures'],
+                                   failed['receiver']), (holder, True, 3, 'r2'))
+            fleet(program, 'report', '--plan', plan, status=PARTIAL)
+            kept.rename(lost)
+            fleet(program, 'task', holder, '--plan', plan, status=PARTIAL)
+            (plan / f'state/{holder}.log').open('a').write('{"event": "retry"}\n')
+            fleet(program, 'task', holder, '--plan', plan, under=host.under)
+            expect_same(site.served / 'in/tree', tree)
+            expect_equal('receivers', {to for _, to in expect_report(program, plan, tree)},
+                         {'r2'})
+
+
+if __name__ == '__main__':
+    sys.exit(run_cases([Case('on Slurm', False, on_slurm), Case('by hand', True, by_hand)],
+                       BINARY))
