@@ -8,10 +8,15 @@
  * changes little.
  *
  *   perf_udp [SECONDS]
+ *   perf_udp receive PORT SECONDS     from the first message on; what arrived as JSON
+ *   perf_udp send ADDRESS PORT MTU    for ever
+ *
+ * The last two are the loop by calls alone between two processes.
  */
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <liburing.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -25,14 +30,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SEGMENT_BYTES 1472
-#define MESSAGE_BYTES (44 * SEGMENT_BYTES)
+#define HEADS_BYTES   28 /* IPv4 and UDP */
+#define LONGEST_BYTES (65535 - HEADS_BYTES)
 #define MESSAGES      8
 #define ROOM_BYTES    (65536 + 512)
 #define BUFFERS       16 /* a power of two */
 
 static atomic_bool stop;
 static double seconds = 3;
+static uint16_t segment_bytes;
+static size_t message_bytes;
 
 struct end {
 	int fd;
@@ -65,30 +72,28 @@ union control {
 static void make_message(
 	struct msghdr *message, struct iovec *part, union control *control, uint8_t *bytes)
 {
-	uint16_t segment = SEGMENT_BYTES;
-
-	*part = (struct iovec){.iov_base = bytes, .iov_len = MESSAGE_BYTES};
+	*part = (struct iovec){.iov_base = bytes, .iov_len = message_bytes};
 	*message = (struct msghdr){.msg_iov = part,
 		.msg_iovlen = 1,
 		.msg_control = control->bytes,
 		.msg_controllen = sizeof(control->bytes)};
 	*CMSG_FIRSTHDR(message) = (struct cmsghdr){.cmsg_level = IPPROTO_UDP,
 		.cmsg_type = UDP_SEGMENT,
-		.cmsg_len = CMSG_LEN(sizeof(segment))};
-	memcpy(CMSG_DATA(CMSG_FIRSTHDR(message)), &segment, sizeof(segment));
+		.cmsg_len = CMSG_LEN(sizeof(segment_bytes))};
+	memcpy(CMSG_DATA(CMSG_FIRSTHDR(message)), &segment_bytes, sizeof(segment_bytes));
 }
 
 /* Each message is filled before, as sealing does. */
 static void fill(uint8_t *bytes)
 {
-	memset(bytes, 7, MESSAGE_BYTES);
+	memset(bytes, 7, message_bytes);
 }
 
 static void send_by_calls(struct end *end, struct mmsghdr *message, uint8_t *memory)
 {
 	while (!stop) {
 		for (int i = 0; i < 2; i++)
-			fill(memory + (size_t)i * MESSAGE_BYTES);
+			fill(memory + (size_t)i * message_bytes);
 
 		int sent = sendmmsg(end->fd, message, 2, 0);
 
@@ -115,7 +120,7 @@ static void send_by_ring(struct end *end, struct mmsghdr *message, uint8_t *memo
 
 			struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
 
-			fill(memory + i * MESSAGE_BYTES);
+			fill(memory + i * message_bytes);
 			if (end->zero_copy)
 				io_uring_prep_sendmsg_zc(sqe, end->fd, &message[i].msg_hdr, 0);
 			else
@@ -144,11 +149,11 @@ static void *sends(void *argument)
 	static struct iovec part[MESSAGES];
 	static union control control[MESSAGES];
 	uint8_t *memory =
-		aligned_alloc(4096, (size_t)MESSAGES * MESSAGE_BYTES / 4096 * 4096 + 8192);
+		aligned_alloc(4096, (size_t)MESSAGES * message_bytes / 4096 * 4096 + 8192);
 
 	for (size_t i = 0; i < MESSAGES; i++)
 		make_message(
-			&message[i].msg_hdr, &part[i], &control[i], memory + i * MESSAGE_BYTES);
+			&message[i].msg_hdr, &part[i], &control[i], memory + i * message_bytes);
 	if (end->uring)
 		send_by_ring(end, message, memory);
 	else
@@ -248,24 +253,46 @@ static void *receives(void *argument)
 	return NULL;
 }
 
+static void use_mtu(int mtu)
+{
+	segment_bytes = (uint16_t)(mtu - HEADS_BYTES);
+	message_bytes = (size_t)(LONGEST_BYTES / segment_bytes * segment_bytes);
+}
+
+/* *name becomes where it is. */
+static int open_receiver(struct sockaddr_in *name)
+{
+	socklen_t bytes = sizeof(*name);
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	int one = 1, buffer = 8 << 20;
+
+	setsockopt(fd, IPPROTO_UDP, UDP_GRO, &one, sizeof(one));
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof(buffer)) != 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof(buffer));
+	setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)name, bytes) != 0 ||
+		getsockname(fd, (struct sockaddr *)name, &bytes) != 0)
+		die("bind");
+	return fd;
+}
+
+static int open_sender(const struct sockaddr_in *name)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (connect(fd, (const struct sockaddr *)name, sizeof(*name)) != 0)
+		die("connect");
+	return fd;
+}
+
 static void run(bool uring_sends, bool zero_copy, bool uring_receives)
 {
 	struct sockaddr_in name = {
 		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t bytes = sizeof(name);
-	struct end from = {
-		.fd = socket(AF_INET, SOCK_DGRAM, 0), .uring = uring_sends, .zero_copy = zero_copy};
-	struct end to = {.fd = socket(AF_INET, SOCK_DGRAM, 0), .uring = uring_receives};
+	struct end to = {.fd = open_receiver(&name), .uring = uring_receives};
+	struct end from = {.fd = open_sender(&name), .uring = uring_sends, .zero_copy = zero_copy};
 	pthread_t sender, receiver;
-	int one = 1, buffer = 8 << 20;
 
-	setsockopt(to.fd, IPPROTO_UDP, UDP_GRO, &one, sizeof(one));
-	setsockopt(to.fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof(buffer));
-	setsockopt(to.fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof(one));
-	if (bind(to.fd, (struct sockaddr *)&name, sizeof(name)) != 0 ||
-		getsockname(to.fd, (struct sockaddr *)&name, &bytes) != 0 ||
-		connect(from.fd, (struct sockaddr *)&name, sizeof(name)) != 0)
-		die("loopback");
 	stop = false;
 	pthread_create(&receiver, NULL, receives, &to);
 	pthread_create(&sender, NULL, sends, &from);
@@ -284,8 +311,50 @@ static void run(bool uring_sends, bool zero_copy, bool uring_receives)
 	close(to.fd);
 }
 
+static struct sockaddr_in name_of(const char *address, const char *port)
+{
+	struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
+
+	if (inet_pton(AF_INET, address, &name.sin_addr) != 1)
+		die(address);
+	return name;
+}
+
+static int receive_alone(const char *port)
+{
+	struct sockaddr_in name = name_of("0.0.0.0", port);
+	struct end to = {.fd = open_receiver(&name)};
+	char byte;
+	pthread_t receiver;
+
+	if (recv(to.fd, &byte, 1, MSG_PEEK) < 0)
+		die("recv");
+	pthread_create(&receiver, NULL, receives, &to);
+	usleep((useconds_t)(seconds * 1e6));
+	stop = true;
+	pthread_join(receiver, NULL);
+	printf("{\"bytes\": %" PRIu64 ", \"seconds\": %.3f}\n", to.bytes, seconds);
+	return 0;
+}
+
+static int send_alone(const char *address, const char *port)
+{
+	struct sockaddr_in name = name_of(address, port);
+	struct end from = {.fd = open_sender(&name)};
+
+	sends(&from);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	use_mtu(argc == 5 ? atoi(argv[4]) : 1500);
+	if (argc == 5 && strcmp(argv[1], "send") == 0)
+		return send_alone(argv[2], argv[3]);
+	if (argc == 4 && strcmp(argv[1], "receive") == 0) {
+		seconds = atof(argv[3]);
+		return receive_alone(argv[2]);
+	}
 	if (argc > 1)
 		seconds = atof(argv[1]);
 	run(false, false, false);

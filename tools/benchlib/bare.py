@@ -1,21 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The limit of any mover on a port: test/perf/bare.c, which only copies or seals."""
+"""
+The limit of any mover on a port: test/perf/bare.c, which only copies or seals; on the kernel's
+sockets test/perf/udp.c.
+"""
 
 import contextlib
 import json
 import os
 
-from .processes import Failed, Place, running
+from .peers import free_port
+from .processes import Failed, Place, listens, running
 from .testpmd import ETHERNET_BYTES, LIMIT_S, vdevs
 
 BINARY = 'build/release/test/perf_bare'
+SOCKETS_BINARY = 'build/release/test/perf_udp'
+
+
+def not_built(machine, binary):
+    if os.access(machine.top / binary, os.X_OK):
+        return None
+    return f'{machine.top / binary} is not there: ninja -C build/release {binary[14:]}'
 
 
 def missing(machine):
-    binary = machine.top / BINARY
-    if not os.access(binary, os.X_OK):
-        return f'{binary} is not there: ninja -C build/release test/perf_bare'
-    return machine.lacks_hugepages()
+    return not_built(machine, BINARY) or machine.lacks_hugepages()
+
+
+def measure_sockets(machine, link, window_s):
+    """Payload of UDP at the receiver: the kernel cuts what is sent, and joins what arrives."""
+    port, binary = free_port(), machine.top / SOCKETS_BINARY
+    with running(link.server, LIMIT_S, [binary, 'receive', port, window_s]) as receiver:
+        receiver.await_that(lambda: listens(receiver, 'udp', port), 'listening')
+        with running(link.client, LIMIT_S, [binary, 'send', link.address, port, link.mtu]):
+            told = json.loads(receiver.wait().out)
+    return {'value': told['bytes'] * 8 / told['seconds'] / 1e9}
 
 
 def measure(machine, kind, mtu, folder, window_s, key):

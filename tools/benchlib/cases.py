@@ -8,7 +8,7 @@ from . import bare, peers, scratch, testpmd, wavehaul
 from .links import LOOPBACK, Veth
 from .results import Candidate, Case
 
-GROUPS = ('memif', 'vhost', 'files', 'veth', 'small')
+GROUPS = ('memif', 'vhost', 'udp', 'files', 'veth', 'small')
 
 MTUS = (1500, 9000)
 
@@ -97,6 +97,32 @@ def raw_case(rig, group, mtu):
                            functools.partial(bench, '--unsealed'))])
 
 
+def udp_case(rig, mtu):
+    pair, unfit, effort = Veth(mtu), veth_unfit(rig.machine), rig.effort
+    link = pair.link()
+
+    def bench(*seal):
+        with rig.sources.arrival() as folder:
+            return rig.ours.bench_sockets(link, folder, effort.window_s + effort.warm_up_s, *seal)
+
+    def limit():
+        return bare.measure_sockets(rig.machine, link, effort.window_s)
+
+    def iperf3():
+        return {'value': peers.iperf3_udp(link) / 1e9}
+
+    missing = unfit or rig.ours.missing('serve', 'bench')
+    return Case('udp', f'memory to memory, UDP over veth, MTU {mtu}', 'Gb/s',
+                'payload at the receiver, two namespaces; one end on each CPU',
+                [Candidate('bare, sendmmsg and recvmmsg', False,
+                           unfit or bare.not_built(rig.machine, bare.SOCKETS_BINARY), limit),
+                 Candidate('wavehaul bench', True, missing, bench),
+                 Candidate('wavehaul bench --unsealed', True, missing,
+                           functools.partial(bench, '--unsealed')),
+                 Candidate('iperf3 --udp', False,
+                           unfit or peers.missing(peers.IPERF, rig.machine), iperf3)], pair)
+
+
 def peer_candidates(rig, link, unfit=None):
     """Everybody's sockets over a link; `unfit` is why the link itself cannot be."""
     for peer in peers.FILE_PEERS:
@@ -161,6 +187,8 @@ def all_cases(rig, groups):
     for group in ('memif', 'vhost'):
         if group in groups:
             yield from (raw_case(rig, group, mtu) for mtu in MTUS)
+    if 'udp' in groups:
+        yield from (udp_case(rig, mtu) for mtu in MTUS)
     if 'files' in groups:
         yield files_case(rig)
     if 'veth' in groups:

@@ -15,6 +15,7 @@ LIMIT_S = 60
 IPERF_S = 3
 
 # UDT takes any MSS, and nothing on a real lambda goes beyond this.
+IP_UDP_BYTES = 28
 UDT_MSS_MAX = 9000
 
 # SRT's windows as for a line, not as for a film: packets, bytes, bytes.
@@ -91,17 +92,21 @@ def rsync(link, source, folder, _tools):
         return run(link.client, LIMIT_S, copy).seconds
 
 
-def iperf3(link):
+def iperf3(link, *words):
     """Memory to memory: what TCP could do for a file. Bits per second at the receiver."""
     port = free_port()
     with running(link.server, LIMIT_S, ['iperf3', '--server', '--port', port]) as server:
         server.await_that(lambda: listens(server, 'tcp', port), 'listening')
         ended = run(link.client, LIMIT_S, ['iperf3', '--client', link.address, '--port', port,
-                                           '--time', IPERF_S, '--json'])
+                                           '--time', IPERF_S, '--json', *words])
     report = json.loads(ended.out)
     if 'error' in report:
         raise Failed(f'iperf3: {report["error"]}')
     return report['end']['sum_received']['bits_per_second']
+
+
+def iperf3_udp(link):
+    return iperf3(link, '--udp', '--bitrate', 0, '--length', link.mtu - IP_UDP_BYTES)
 
 
 Peer = namedtuple('Peer', 'name programs packages send')

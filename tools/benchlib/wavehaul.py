@@ -83,6 +83,15 @@ class Wavehaul:
         return {'value': pps * 8 * (mtu + ETHERNET_BYTES) / 1e9, 'pps': pps,
                 'goodput_bps': report['steady']['bps'], 'report': report}
 
+    def bench_sockets(self, link, folder, window_s, *seal):
+        """Payload at the receiver, memory to memory."""
+        with self.serving(link.server, UDP, link.mtu, folder, *seal):
+            report, _ = self.client(link.client, 'bench', UDP, link.mtu, link.address,
+                                    '--time', f'{round(window_s * 1000)}ms', *seal)
+        if not report['steady']['bps']:
+            raise Failed('wavehaul bench: nothing arrived')
+        return {'value': report['steady']['bps'] / 1e9, 'report': report}
+
     def send(self, ports, link, mtu, source, folder):
         """Seconds of the client from its start to its end, DPDK's start included."""
         recursive = ['--recursive'] if source.is_dir() else []
