@@ -66,17 +66,20 @@ class Wavehaul(Contender):
         self.binary, self.profile, self.folder = binary, profile, folder
         self.name, self.options = f'wavehaul {name or profile}', options
 
+    def ends(self, lane):
+        """The server's address, and the words for the ports of server and client."""
+        server, client = (f'198.51.100.{2 * lane + end}' for end in (1, 2))
+        port = ('--port', 'af_packet:eth0')
+        return server, (*port, '--addr', f'{server}/24'), (*port, '--addr', f'{client}/24')
+
     def race(self, sites, line, seconds, lane):
-        common = ['--port', 'af_packet:eth0', '--mtu', MSS, '--buffers', BUFFERS, '--config',
-                  'none']
-        server_address, client_address = (f'198.51.100.{2 * lane + end}' for end in (1, 2))
+        common = ['--mtu', MSS, '--buffers', BUFFERS, '--config', 'none', '--state', 'none']
+        address, server_port, client_port = self.ends(lane)
         limit_s = seconds + SLACK_S
-        serve = [self.binary, 'serve', '--root', self.folder, '--addr', f'{server_address}/24',
-                 '--state', 'none', *common]
+        serve = [self.binary, 'serve', '--root', self.folder, *server_port, *common]
         # Nothing is told: not even what the race before has found of the way.
-        send = [self.binary, 'bench', server_address, '--addr', f'{client_address}/24',
-                '--profile', self.profile, '--time', f'{seconds}s', '--json', '--state', 'none',
-                *self.options, *common]
+        send = [self.binary, 'bench', address, *client_port, '--profile', self.profile,
+                '--time', f'{seconds}s', '--json', *self.options, *common]
         if self.profile in TOLD:
             send += ['--rate', int(line.rate_bps * TOLD_SHARE)]
         with running(sites.right.place, limit_s, serve) as server:
@@ -84,6 +87,14 @@ class Wavehaul(Contender):
                               READY.search(server.said(server.err)), 'serving')
             with running(sites.left.place, limit_s, send) as client:
                 return json.loads(client.wait().out)['receiver']['bps']
+
+
+class OnSockets(Wavehaul):
+    """On the sites' kernels, whose addresses it has."""
+
+    def ends(self, lane):
+        port = ('--port', 'udp', '--udp-port', PORT_FIRST + lane)
+        return RIGHT, port, port
 
 
 class FileContender(Contender):
@@ -161,4 +172,5 @@ def profiles(binary):
 def every(binary, folder, tools):
     return [KernelTcp('cubic'), KernelTcp('bbr'), Udt(folder, tools), Srt(folder),
             *(Wavehaul(binary, profile, folder) for profile in profiles(binary)),
-            Wavehaul(binary, 'lambda', folder, 'scavenger', ('--share', 'scavenger'))]
+            Wavehaul(binary, 'lambda', folder, 'scavenger', ('--share', 'scavenger')),
+            OnSockets(binary, 'lambda', folder, 'udp')]
