@@ -44,8 +44,8 @@ static void print_json(json_t *more, int status)
 /* What each task gives send itself, and what would concern more than its shard. */
 static int check_send(struct fleet *fleet)
 {
-	static const char *const own[] = {"daemon", "delete", "dry-run", "expect", "files-from",
-		"json", "json-stream", "manifest", "move", "null", "relative"};
+	static const char *const own[] = {"delete", "dry-run", "expect", "files-from", "json",
+		"json-stream", "manifest", "move", "null", "relative"};
 	struct wh_settings *settings;
 	int status;
 

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from harness import Case, Skip, end_group, expect, expect_equal, expect_status, run_cases
-from lab import Lab
+from lab import Lab, order
 from pair import wait_until
 
 TOP = Path(__file__).resolve().parents[2]
@@ -133,13 +133,14 @@ def expect_report(program, plan, tree):
 
 
 def on_slurm(program, folder):
-    """Two nodes, two receivers; then a node that dies with all that runs on it."""
+    """Two nodes, two receivers: cancelled at first, then done; a node that dies under way."""
     tree = make(folder / 'tree')
     with slurm(folder), Site(program, folder, on) as site:
         sites = site.name(r1='10.99.0.21', r2='10.99.0.22')
         for host in ('r1', 'r2'):
             site.serve(host)
-        for target, options in (('one', ()), ('two', ('--rate', '25M'))):
+        order(SLURM, 'run', 'scontrol', 'update', 'partitionname=dtn', 'state=down')
+        for target, options in (('one', ()), ('two', ('--rate', '15M'))):
             plan = folder / f'plan-{target}'
             sent = fleet(program, 'send', tree, f'far:{target}', '--plan', plan, *sites,
                          '--partition', 'dtn', '--licenses', 'lambda:1', '--shard-files', '50',
@@ -150,10 +151,17 @@ def on_slurm(program, folder):
                 return fleet(program, 'status', '--plan', plan, '--json', under=on('ctl'))
 
             killed = None
-            if target == 'two':
+            if target == 'one':
+                expect_equal('waiting', now()['shards']['waiting'], 4)
+                fleet(program, 'cancel', '--plan', plan, under=on('ctl'))
+                wait_until(lambda: now()['shards']['stopped'] == 4, STARTING_S, 'a cancelled job')
+                order(SLURM, 'run', 'scontrol', 'update', 'partitionname=dtn', 'state=up')
+                again = fleet(program, 'retry', '--plan', plan, '--json', under=on('ctl'))
+                expect_equal('jobs', len(again['jobs']), 2)
+            else:
                 def carrier():
                     return next((one for one in now()['running']
-                                 if 1 << 20 < one['bytes'] < 11 << 20), None)
+                                 if one['bytes'] > 1 << 20), None)
                 wait_until(carrier, STARTING_S, 'the large file under way')
                 killed = carrier()
                 for pid in subprocess.run(
@@ -165,9 +173,10 @@ def on_slurm(program, folder):
             carried = expect_report(program, plan, tree)
             expect_equal('receivers', {receiver for _, receiver in carried}, {'r1', 'r2'})
             report = fleet(program, 'report', '--plan', plan, '--json')
-            expect_equal('cut off', [shard['shard'] for shard in report['shards']
-                                     if shard['cut_off']], [killed['shard']] if killed else [])
-            if not killed:
+            if killed:
+                expect_equal('cut off', [shard['shard'] for shard in report['shards']
+                                         if shard['cut_off']], [killed['shard']])
+            else:
                 expect_equal('nodes', {node for node, _ in carried}, {'n1', 'n2'})
 
 

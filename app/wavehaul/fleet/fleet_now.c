@@ -175,7 +175,7 @@ void wh_fleet_now_print(const json_t *now)
 		size_of(now, "bytes_done", text), size_of(now, "bytes", more),
 		rate_of(now, (char[WH_UNITS_MAX]){0}));
 	if (wh_json_count(now, "cut_off") > 0)
-		printf("; %" PRIu64 " tries were cut off with their node",
+		printf("; %" PRIu64 " begun without an end: cancelled, or the node died",
 			wh_json_count(now, "cut_off"));
 	if (wh_json_count(shards, "waiting") > 0)
 		printf("; waiting: %s", wh_json_text(now, "waits_for"));

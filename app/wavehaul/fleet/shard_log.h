@@ -4,7 +4,7 @@
 /*
  * What became of a shard, an event a line: "begin" of a try with its node and receiver; "end" with
  * its exit status; "retry", which forgets failures. A begin that no end follows was cut off: its
- * node died. A line that was cut is skipped.
+ * node died, or the task was cancelled. A line that was cut is skipped.
  */
 
 #include <stdbool.h>
