@@ -433,7 +433,7 @@ def packages(_program, _folder):
 
 
 def usage(_program, _folder):
-    for words, complaint in ((['--only', 'memif,udp'], "'udp' is not one of memif, vhost"),
+    for words, complaint in ((['--only', 'memif,tcp'], "'tcp' is not one of memif, vhost"),
                              (['--repeat', '0'], "'0' is no positive number"),
                              (['--repe', '3'], 'unrecognized arguments'), (['x'], 'unrecognized')):
         done = subprocess.run([TOP / 'tools/bench', *words], capture_output=True, text=True,
