@@ -55,6 +55,7 @@ static void open_world(void)
 	for (uint8_t i = 0; i < 2; i++) {
 		wh_rig_session_config(&world.end[i].session, HZ, CHUNK_BYTES, CHUNKS, WINDOW);
 		world.end[i].session.chunk_memory = memory;
+		world.end[i].session.rate_bps = UINT64_C(8000000);
 		world.end[i].accepted = accepted;
 		world.end[i].gone = gone;
 		wh_rig_end_open(&world.end[i], i + 1, WH_ENDPOINT_PLACES_MIN);
