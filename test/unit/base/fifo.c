@@ -93,23 +93,6 @@ static void bytes_are_those_of_the_slots(void)
 	CU_ASSERT_EQUAL(wh_slot_fifo_bytes(3, 100), head_bytes + 4 * 120 + 32);
 }
 
-static void pointers_come_back(void)
-{
-	struct wh_fifo fifo;
-	int a;
-	int b;
-
-	CU_ASSERT_EQUAL_FATAL(wh_fifo_init(&fifo, 2), 0);
-	CU_ASSERT_PTR_NULL(wh_fifo_pop(&fifo));
-	CU_ASSERT_TRUE(wh_fifo_push(&fifo, &a));
-	CU_ASSERT_TRUE(wh_fifo_push(&fifo, &b));
-	CU_ASSERT_FALSE(wh_fifo_push(&fifo, &a));
-	CU_ASSERT_PTR_EQUAL(wh_fifo_pop(&fifo), &a);
-	CU_ASSERT_PTR_EQUAL(wh_fifo_pop(&fifo), &b);
-	CU_ASSERT_PTR_NULL(wh_fifo_pop(&fifo));
-	wh_fifo_free(&fifo);
-}
-
 static void slots_are_written_and_read_in_place(void)
 {
 	struct wh_slot_fifo fifo;
@@ -255,7 +238,6 @@ CU_TestInfo wh_tests[] = {
 	{"exactly count elements fit", exactly_count_elements_fit},
 	{"the last stays", last_stays},
 	{"bytes are those of the slots", bytes_are_those_of_the_slots},
-	{"pointers come back", pointers_come_back},
 	{"slots are written and read in place", slots_are_written_and_read_in_place},
 	{"neighbours do not overlap", neighbours_do_not_overlap},
 	{"two threads pass elements in order", two_threads_pass_elements_in_order},

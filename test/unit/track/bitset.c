@@ -92,25 +92,6 @@ static void test_word_borders(void)
 	wh_bitset_free(&set);
 }
 
-/* Doing it twice is doing it once. */
-static void test_idempotent(void)
-{
-	struct wh_bitset set;
-
-	CU_ASSERT_EQUAL_FATAL(wh_bitset_init(&set, 8192), 0);
-	wh_bitset_clear(&set, 100);
-	wh_bitset_set(&set, 100);
-	wh_bitset_set(&set, 100);
-	wh_bitset_set(&set, 101);
-	CU_ASSERT_TRUE(wh_bitset_test(&set, 100));
-	wh_bitset_clear(&set, 100);
-	wh_bitset_clear(&set, 100);
-	CU_ASSERT_FALSE(wh_bitset_test(&set, 100));
-	CU_ASSERT_EQUAL(wh_bitset_next(&set, 0), 101);
-	wh_bitset_check(&set);
-	wh_bitset_free(&set);
-}
-
 #define MODEL_MAX 16384
 
 static uint8_t model[MODEL_MAX];
@@ -177,7 +158,6 @@ CU_TestInfo wh_tests[] = {
 	{"levels by size", test_levels},
 	{"lowest and highest", test_far_apart},
 	{"word borders", test_word_borders},
-	{"twice is once", test_idempotent},
 	{"random against a byte map", test_random},
 	CU_TEST_INFO_NULL,
 };

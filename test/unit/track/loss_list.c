@@ -8,8 +8,6 @@
 
 const char wh_suite_name[] = "track/loss_list";
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static void expect_range(const struct wh_loss_range *range, uint64_t first, uint64_t end)
 {
 	CU_ASSERT_EQUAL(range->first, first);
@@ -64,105 +62,6 @@ static void test_no_memory(void)
 	wh_loss_list_free(&list);
 }
 
-/*
- * Packet numbers relative to a base; inserts first, then removes; {0, 0} and -1 close. Size is 64.
- */
-static const struct {
-	const char *what;
-	struct wh_loss_range inserts[4];
-	int removes[6];
-	struct wh_loss_range ranges[8];
-	uint64_t lost_pkts;
-} edits[] = {
-	{"a single", {{5, 6}}, {-1}, {{5, 6}}, 1},
-	{"a range", {{10, 20}}, {-1}, {{10, 20}}, 10},
-	{"the same again", {{10, 20}, {10, 20}}, {-1}, {{10, 20}}, 10},
-	{"inside", {{10, 20}, {12, 15}}, {-1}, {{10, 20}}, 10},
-	{"inside, same first", {{10, 20}, {10, 15}}, {-1}, {{10, 20}}, 10},
-	{"inside, same end", {{10, 20}, {15, 20}}, {-1}, {{10, 20}}, 10},
-	{"over the low end", {{10, 20}, {5, 12}}, {-1}, {{5, 10}, {10, 20}}, 15},
-	{"over the high end", {{10, 20}, {15, 25}}, {-1}, {{10, 20}, {20, 25}}, 15},
-	{"around", {{10, 20}, {5, 25}}, {-1}, {{5, 10}, {10, 20}, {20, 25}}, 20},
-	{"never merged", {{10, 12}, {12, 14}}, {-1}, {{10, 12}, {12, 14}}, 4},
-	{"never merged below", {{12, 14}, {10, 12}}, {-1}, {{10, 12}, {12, 14}}, 4},
-	{"around several", {{10, 12}, {14, 16}, {18, 20}, {8, 22}}, {-1},
-		{{8, 10}, {10, 12}, {12, 14}, {14, 16}, {16, 18}, {18, 20}, {20, 22}}, 14},
-	{"from one into another", {{10, 14}, {20, 24}, {12, 22}}, {-1},
-		{{10, 14}, {14, 20}, {20, 24}}, 14},
-	{"all but one of the window", {{0, 63}}, {-1}, {{0, 63}}, 63},
-	{"the whole window", {{0, 64}}, {-1}, {{0, 64}}, 64},
-	{"the whole window again", {{0, 64}, {0, 64}}, {-1}, {{0, 64}}, 64},
-	{"up to the whole window", {{10, 64}, {0, 5}, {0, 64}}, {-1}, {{0, 5}, {5, 10}, {10, 64}},
-		64},
-	{"the whole window, first gone", {{0, 64}}, {0, -1}, {{1, 64}}, 63},
-	{"the whole window, last gone", {{0, 64}}, {63, -1}, {{0, 63}}, 63},
-	{"window's ends, then all", {{0, 1}, {62, 63}, {0, 63}}, {-1}, {{0, 1}, {1, 62}, {62, 63}},
-		63},
-
-	{"remove the only one", {{5, 6}}, {5, -1}, {{0, 0}}, 0},
-	{"remove the first", {{10, 20}}, {10, -1}, {{11, 20}}, 9},
-	{"remove the last", {{10, 20}}, {19, -1}, {{10, 19}}, 9},
-	{"remove in the middle", {{10, 20}}, {15, -1}, {{10, 15}, {16, 20}}, 9},
-	{"remove the second", {{10, 20}}, {11, -1}, {{10, 11}, {12, 20}}, 9},
-	{"remove the last but one", {{10, 20}}, {18, -1}, {{10, 18}, {19, 20}}, 9},
-	{"remove all, upwards", {{10, 14}}, {10, 11, 12, 13, -1}, {{0, 0}}, 0},
-	{"remove all, downwards", {{10, 14}}, {13, 12, 11, 10, -1}, {{0, 0}}, 0},
-	{"remove beside a neighbour", {{10, 12}, {12, 14}}, {12, 11, -1}, {{10, 11}, {13, 14}}, 2},
-	{"remove from the whole window", {{0, 63}}, {0, 31, 62, -1}, {{1, 31}, {32, 62}}, 60},
-};
-
-static void expect_edit(const struct wh_loss_list *list, size_t i, uint64_t base)
-{
-	struct wh_loss_range range;
-	uint64_t from = base;
-	uint32_t count = 0;
-
-	for (; edits[i].ranges[count].end > 0; count++) {
-		bool found = wh_loss_list_next(list, base, from, &range);
-
-		CU_ASSERT_TRUE(found);
-		expect_range(&range, base + edits[i].ranges[count].first,
-			base + edits[i].ranges[count].end);
-		for (uint64_t pn = from; pn < range.first; pn++)
-			CU_ASSERT_FALSE(wh_loss_list_contains(list, pn));
-		for (uint64_t pn = range.first; pn < range.end; pn++)
-			CU_ASSERT_TRUE(wh_loss_list_contains(list, pn));
-		from = range.end;
-	}
-	CU_ASSERT_FALSE(wh_loss_list_next(list, base, from, &range));
-	CU_ASSERT_EQUAL(list->ranges, count);
-	CU_ASSERT_EQUAL(list->lost_pkts, edits[i].lost_pkts);
-	wh_loss_list_check(list);
-}
-
-static void test_edits(void)
-{
-	/* Every place of the window's bottom in the array, and packet numbers beyond 32 bits. */
-	for (uint64_t base = (UINT64_C(1) << 40) - 64; base < UINT64_C(1) << 40; base++) {
-		for (size_t i = 0; i < COUNT(edits); i++) {
-			unsigned int failures = CU_get_number_of_failures();
-			struct wh_loss_list list;
-
-			CU_ASSERT_EQUAL_FATAL(wh_loss_list_init(&list, 64), 0);
-			for (size_t j = 0; j < 4 && edits[i].inserts[j].end > 0; j++)
-				wh_loss_list_insert(&list, base + edits[i].inserts[j].first,
-					base + edits[i].inserts[j].end, 100 + j);
-			for (size_t j = 0; edits[i].removes[j] >= 0; j++) {
-				uint64_t pn = base + (uint64_t)edits[i].removes[j];
-
-				CU_ASSERT_TRUE(wh_loss_list_remove(&list, pn));
-				CU_ASSERT_FALSE(wh_loss_list_remove(&list, pn));
-			}
-			expect_edit(&list, i, base);
-			wh_loss_list_free(&list);
-			if (CU_get_number_of_failures() > failures) {
-				fprintf(stderr, "failed: %s\n", edits[i].what);
-				return;
-			}
-		}
-	}
-}
-
 /* A packet number a window away has the same position and is another. */
 static void test_a_window_away(void)
 {
@@ -185,25 +84,6 @@ static void test_a_window_away(void)
 	CU_ASSERT_FALSE(wh_loss_list_next(&list, 990, 1005, &range));
 	CU_ASSERT_FALSE(wh_loss_list_next(&list, 990, 990 + 64, &range));
 	CU_ASSERT_FALSE(wh_loss_list_next(&list, 990, 5000, &range));
-	wh_loss_list_free(&list);
-}
-
-/* udt.txt III E: due when the last report is k round trips old, k = 2, 3, ... */
-static void test_due_times(void)
-{
-	struct wh_loss_list list;
-
-	CU_ASSERT_EQUAL_FATAL(wh_loss_list_init(&list, 64), 0);
-	wh_loss_list_insert(&list, 10, 20, 1000);
-	CU_ASSERT_EQUAL(wh_loss_list_due_tsc(&list, 10), 1020);
-	expect_none_due(&list, 1019, 10);
-	expect_due(&list, 1020, 10, 10, 20);
-	expect_none_due(&list, 1020, 10);
-	CU_ASSERT_EQUAL(wh_loss_list_due_tsc(&list, 10), 1050);
-	CU_ASSERT_EQUAL(wh_loss_list_due_tsc(&list, 100), 1320); /* round trips as of now */
-	expect_none_due(&list, 1049, 10);
-	expect_due(&list, 1057, 10, 10, 20); /* late: the next counts from here */
-	CU_ASSERT_EQUAL(wh_loss_list_due_tsc(&list, 10), 1097);
 	wh_loss_list_free(&list);
 }
 
@@ -238,58 +118,6 @@ static void test_k_stops_growing(void)
 	CU_ASSERT_TRUE(wh_loss_list_next_due(&list, due_tsc + 1000, 1, &one));
 	CU_ASSERT_TRUE(wh_loss_list_next_due(&list, due_tsc + 1000, 1, &other));
 	CU_ASSERT_NOT_EQUAL(one.first, other.first);
-	wh_loss_list_free(&list);
-}
-
-/* Halves keep report and k; held parts of an insert keep theirs. */
-static void test_state_is_kept(void)
-{
-	struct wh_loss_list list;
-
-	CU_ASSERT_EQUAL_FATAL(wh_loss_list_init(&list, 64), 0);
-	wh_loss_list_insert(&list, 10, 20, 0);
-	wh_loss_list_insert(&list, 30, 33, 1);
-	wh_loss_list_insert(&list, 5, 40, 6);
-	CU_ASSERT_TRUE(wh_loss_list_remove(&list, 15));
-	CU_ASSERT_TRUE(wh_loss_list_remove(&list, 30));
-	CU_ASSERT_TRUE(wh_loss_list_remove(&list, 10));
-	wh_loss_list_check(&list);
-	expect_none_due(&list, 19, 10);
-	expect_due(&list, 25, 10, 11, 15);
-	expect_due(&list, 25, 10, 16, 20);
-	expect_due(&list, 25, 10, 31, 33);
-	expect_none_due(&list, 25, 10);
-	expect_due(&list, 26, 10, 5, 10);
-	expect_due(&list, 26, 10, 20, 30);
-	expect_due(&list, 26, 10, 33, 40);
-	expect_none_due(&list, 26, 10);
-
-	/* k is 3 now, for the halves of a half, too. */
-	CU_ASSERT_TRUE(wh_loss_list_remove(&list, 18));
-	expect_none_due(&list, 54, 10);
-	expect_due(&list, 55, 10, 11, 15);
-	expect_due(&list, 55, 10, 16, 18);
-	expect_due(&list, 55, 10, 19, 20);
-	expect_due(&list, 55, 10, 31, 33);
-	expect_none_due(&list, 55, 10);
-	wh_loss_list_check(&list);
-	wh_loss_list_free(&list);
-}
-
-/* Whatever its k, who has been due for longest comes first. */
-static void test_longest_due_first(void)
-{
-	struct wh_loss_list list;
-
-	CU_ASSERT_EQUAL_FATAL(wh_loss_list_init(&list, 64), 0);
-	wh_loss_list_insert(&list, 10, 11, 0);
-	expect_due(&list, 20, 10, 10, 11);      /* again at 50 */
-	wh_loss_list_insert(&list, 5, 6, 29);   /* at 49 */
-	wh_loss_list_insert(&list, 20, 21, 31); /* at 51 */
-	expect_due(&list, 100, 10, 5, 6);
-	expect_due(&list, 100, 10, 10, 11);
-	expect_due(&list, 100, 10, 20, 21);
-	expect_none_due(&list, 100, 10);
 	wh_loss_list_free(&list);
 }
 
@@ -515,12 +343,8 @@ static void test_random(void)
 CU_TestInfo wh_tests[] = {
 	{"empty", test_empty},
 	{"no memory", test_no_memory},
-	{"insert and remove", test_edits},
 	{"a window away", test_a_window_away},
-	{"due times", test_due_times},
 	{"k stops growing", test_k_stops_growing},
-	{"state is kept", test_state_is_kept},
-	{"longest due first", test_longest_due_first},
 	{"random against a model per packet number", test_random},
 	CU_TEST_INFO_NULL,
 };

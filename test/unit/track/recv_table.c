@@ -11,27 +11,6 @@ static const uint64_t starts[] = {0, 1, 63, 64, 100, (UINT64_C(1) << 40) - 3};
 
 #define FOR_EACH_START(i) for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
 
-static void test_in_order(void)
-{
-	FOR_EACH_START(i)
-	{
-		struct wh_recv_table table;
-
-		CU_ASSERT_EQUAL_FATAL(wh_recv_table_init(&table, 64, starts[i]), 0);
-		CU_ASSERT_EQUAL(wh_recv_table_upper(&table), starts[i] + 64);
-		for (uint64_t pn = starts[i]; pn < starts[i] + 200; pn++) {
-			CU_ASSERT_EQUAL(wh_recv_table_classify(&table, pn), WH_RECV_NEW);
-			wh_recv_table_enter(&table, pn);
-			CU_ASSERT_EQUAL(table.lower, pn + 1);
-			CU_ASSERT_EQUAL(table.highest_end, pn + 1);
-			CU_ASSERT_EQUAL(wh_recv_table_classify(&table, pn), WH_RECV_DUPLICATE);
-			wh_recv_table_check(&table);
-		}
-		wh_recv_table_free(&table);
-		wh_recv_table_free(&table);
-	}
-}
-
 /* The first comes last: one step over the whole window, to a clean table. */
 static void test_first_comes_last(void)
 {
@@ -55,6 +34,7 @@ static void test_first_comes_last(void)
 			CU_ASSERT_EQUAL(table.highest_end, upper);
 			CU_ASSERT_EQUAL(wh_recv_table_classify(&table, upper), WH_RECV_NEW);
 			wh_recv_table_check(&table);
+			wh_recv_table_free(&table);
 			wh_recv_table_free(&table);
 		}
 	}
@@ -88,86 +68,6 @@ static void test_classify(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		CU_ASSERT_EQUAL(wh_recv_table_classify(&table, cases[i].pn), cases[i].verdict);
 	wh_recv_table_free(&table);
-}
-
-static void expect_hole(
-	const struct wh_recv_table *table, uint64_t from, uint64_t first, uint64_t end)
-{
-	struct wh_loss_range hole;
-
-	CU_ASSERT_TRUE(wh_recv_table_next_hole(table, from, &hole));
-	CU_ASSERT_EQUAL(hole.first, first);
-	CU_ASSERT_EQUAL(hole.end, end);
-}
-
-/* Of 128: 3, 4, 70 and 127 have arrived. */
-static void test_holes(void)
-{
-	FOR_EACH_START(i)
-	{
-		struct wh_recv_table table;
-		struct wh_loss_range hole;
-		uint64_t start = starts[i];
-
-		CU_ASSERT_EQUAL_FATAL(wh_recv_table_init(&table, 128, start), 0);
-		CU_ASSERT_FALSE(wh_recv_table_next_hole(&table, start, &hole));
-		wh_recv_table_enter(&table, start + 3);
-		wh_recv_table_enter(&table, start + 4);
-		wh_recv_table_enter(&table, start + 70);
-		wh_recv_table_enter(&table, start + 127);
-		expect_hole(&table, start, start, start + 3);
-		expect_hole(&table, start + 2, start + 2, start + 3);
-		expect_hole(&table, start + 3, start + 5, start + 70);
-		expect_hole(&table, start + 69, start + 69, start + 70);
-		expect_hole(&table, start + 70, start + 71, start + 127);
-		CU_ASSERT_FALSE(wh_recv_table_next_hole(&table, start + 127, &hole));
-		CU_ASSERT_FALSE(wh_recv_table_next_hole(&table, start + 128, &hole));
-		CU_ASSERT_FALSE(wh_recv_table_next_hole(&table, start + 500, &hole));
-
-		for (uint64_t pn = start; pn < start + 3; pn++)
-			wh_recv_table_enter(&table, pn);
-		CU_ASSERT_EQUAL(table.lower, start + 5);
-		expect_hole(&table, start + 5, start + 5, start + 70);
-		wh_recv_table_check(&table);
-		wh_recv_table_free(&table);
-	}
-}
-
-/* Packet numbers that nobody has seen, but were sent: missing up to the end that is known. */
-static void test_extend(void)
-{
-	FOR_EACH_START(i)
-	{
-		struct wh_recv_table table;
-		struct wh_loss_range hole;
-		uint64_t start = starts[i];
-
-		CU_ASSERT_EQUAL_FATAL(wh_recv_table_init(&table, 64, start), 0);
-		wh_recv_table_extend(&table, start);
-		CU_ASSERT_FALSE(wh_recv_table_next_hole(&table, start, &hole));
-		wh_recv_table_extend(&table, start + 10);
-		CU_ASSERT_EQUAL(table.lower, start);
-		CU_ASSERT_EQUAL(table.highest_end, start + 10);
-		expect_hole(&table, start, start, start + 10);
-		wh_recv_table_check(&table);
-
-		wh_recv_table_enter(&table, start + 4);
-		wh_recv_table_extend(&table, start + 3); /* known: nothing shrinks */
-		CU_ASSERT_EQUAL(table.highest_end, start + 10);
-		expect_hole(&table, start, start, start + 4);
-		expect_hole(&table, start + 4, start + 5, start + 10);
-		CU_ASSERT_EQUAL(wh_recv_table_classify(&table, start + 9), WH_RECV_NEW);
-
-		wh_recv_table_extend(&table, start + 64);
-		expect_hole(&table, start + 5, start + 5, start + 64);
-		for (uint64_t pn = start; pn < start + 64; pn++)
-			if (pn != start + 4)
-				wh_recv_table_enter(&table, pn);
-		CU_ASSERT_EQUAL(table.lower, start + 64);
-		CU_ASSERT_EQUAL(table.highest_end, start + 64);
-		wh_recv_table_check(&table);
-		wh_recv_table_free(&table);
-	}
 }
 
 #define MODEL_STEPS 300000
@@ -251,14 +151,12 @@ static void test_random(void)
 	run_random(64, 12345, 2);
 	run_random(128, (UINT64_C(1) << 32) - 100, 3);
 	run_random(1024, 77, 4);
+	run_random(64, (UINT64_C(1) << 40) - 3, 5);
 }
 
 CU_TestInfo wh_tests[] = {
-	{"in order", test_in_order},
 	{"the first comes last", test_first_comes_last},
 	{"classify", test_classify},
-	{"holes", test_holes},
-	{"extend", test_extend},
 	{"random against a byte map", test_random},
 	CU_TEST_INFO_NULL,
 };

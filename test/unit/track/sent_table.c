@@ -91,83 +91,6 @@ static void test_slot_again(void)
 	wh_sent_table_free(&table);
 }
 
-/*
- * 100 of 128 are admitted; acknowledged one after the other, relative to the first packet number.
- */
-static const struct {
-	uint64_t first, end;
-	uint64_t count, lower, unacked;
-} ack_cases[] = {
-	{50, 50, 0, 0, 100},         /* nothing */
-	{60, 50, 0, 0, 100},         /* less than nothing */
-	{10, 20, 10, 0, 90},         /* a hole stays below */
-	{15, 25, 5, 0, 85},          /* half known */
-	{10, 25, 0, 0, 85},          /* known */
-	{63, 65, 2, 0, 83},          /* across words */
-	{0, 10, 10, 25, 73},         /* lower passes what was known */
-	{0, 26, 1, 26, 72},          /* from below lower */
-	{99, UINT64_MAX, 1, 26, 71}, /* beyond what was admitted */
-	{100, 200, 0, 26, 71},       /* all of it beyond */
-	{0, 1, 0, 26, 71},           /* all of it below */
-	{26, 99, 71, 100, 0},        /* the rest */
-	{0, 1000, 0, 100, 0},        /* an empty table */
-};
-
-static void run_ack_cases(uint64_t start)
-{
-	struct wh_sent_table table;
-
-	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, 128, start), 0);
-	admit_many(&table, 100);
-	for (size_t i = 0; i < sizeof(ack_cases) / sizeof(ack_cases[0]); i++) {
-		struct seen seen = {0};
-		uint64_t end =
-			ack_cases[i].end == UINT64_MAX ? UINT64_MAX : start + ack_cases[i].end;
-		uint64_t count = wh_sent_table_ack(
-			&table, start + ack_cases[i].first, end, note_acked, &seen);
-
-		CU_ASSERT_EQUAL(count, ack_cases[i].count);
-		CU_ASSERT_EQUAL(seen.count, ack_cases[i].count);
-		CU_ASSERT_EQUAL(table.lower, start + ack_cases[i].lower);
-		CU_ASSERT_EQUAL(wh_sent_table_unacked(&table), ack_cases[i].unacked);
-		for (uint64_t j = 0; j < seen.count; j++) {
-			CU_ASSERT_EQUAL(seen.indexes[j], (uint16_t)seen.pns[j]);
-			CU_ASSERT(j == 0 || seen.pns[j] > seen.pns[j - 1]);
-		}
-		wh_sent_table_check(&table);
-	}
-	CU_ASSERT_TRUE(wh_sent_table_acked(&table, start + 99));
-	wh_sent_table_free(&table);
-}
-
-static void test_ack(void)
-{
-	static const uint64_t starts[] = {0, 1, 63, 64, 100, 127, (UINT64_C(1) << 40) - 50};
-
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-		run_ack_cases(starts[i]);
-}
-
-static void test_ack_calls(void)
-{
-	struct wh_sent_table table;
-	struct seen seen = {0};
-	static const uint64_t expected[] = {190, 191, 192, 194};
-
-	CU_ASSERT_EQUAL_FATAL(wh_sent_table_init(&table, 64, 150), 0);
-	admit_many(&table, 45);
-	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 193, 194, note_acked, &seen), 1);
-	CU_ASSERT_EQUAL(seen.pns[0], 193);
-	seen.count = 0;
-	CU_ASSERT_EQUAL(wh_sent_table_ack(&table, 190, 300, note_acked, &seen), 4);
-	CU_ASSERT_EQUAL(memcmp(seen.pns, expected, sizeof(expected)), 0);
-	CU_ASSERT_FALSE(wh_sent_table_acked(&table, 189));
-	CU_ASSERT_TRUE(wh_sent_table_acked(&table, 190));
-	CU_ASSERT_TRUE(wh_sent_table_acked(&table, 149));
-	CU_ASSERT_EQUAL(table.lower, 150);
-	wh_sent_table_free(&table);
-}
-
 static void count_acked(
 	void *context, uint64_t pn, const struct wh_sent_record *record, uint32_t count)
 {
@@ -533,8 +456,6 @@ static void test_due_after_rest(void)
 CU_TestInfo wh_tests[] = {
 	{"admit until full", test_admit},
 	{"a slot used again", test_slot_again},
-	{"acknowledge", test_ack},
-	{"who is called", test_ack_calls},
 	{"queue", test_queue},
 	{"out of the queue", test_unqueue},
 	{"runs of a chunk", test_runs},
