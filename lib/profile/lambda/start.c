@@ -88,7 +88,11 @@ static void doubt_known(struct wh_control *control)
 static void end_train(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
+	double all_pkts = wh_lambda_option(control, WH_LAMBDA_TRAIN);
 
+	/* Almost all is lost: one of few spacings may be that to a probe, which went much later. */
+	if ((double)lambda->train.pkts < fmin(params.short_pkts, all_pkts / 2.0))
+		lambda->train.s = 0.0;
 	doubt_known(control);
 	if (lambda->train.s == 0.0 && lambda->line_pps == 0.0 && ++lambda->trains < params.trains) {
 		lambda->train = (struct wh_lambda_train){.from_pkts = event->sent_pkts};

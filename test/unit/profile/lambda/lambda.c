@@ -263,7 +263,28 @@ static void test_train_again(void)
 	free(way);
 }
 
-/* The operator's bound is one, whatever a peer says. */
+/* Of a train one packet came, and one that was sent 330 ms later: no rate, so another train. */
+static void test_train_lost(void)
+{
+	struct way *way = way_of(1e9, RTT, BDP);
+	struct wh_delivery_event says = {
+		.now_tsc = RTT + 330 * MS,
+		.rtt_tsc = RTT,
+		.seen_pkts = 12,
+		.delivered_pkts = 2,
+		.sent_pkts = 12,
+		.arrived_tsc = RTT / 2 + 330 * MS,
+		.span_pkts = 1,
+		.span_tsc = 330 * MS,
+	};
+
+	way_begin(way, 0, 0);
+	WH_CONTROL_TELL(&way->control, on_delivery, &says);
+	CU_ASSERT_STRING_EQUAL(mode_of(way), "start");
+	CU_ASSERT_EQUAL(way->control.profile->decide(&way->control).tokens, 12 + 32);
+	free(way);
+}
+
 /*
  * A receiver that is away for most of the train, and reads it as if the line were nine times as
  * fast. What arrives then is no share that others leave us: nobody is pushed for.
@@ -306,6 +327,7 @@ static void test_busy_machine(void)
 	}
 }
 
+/* The operator's bound is one, whatever a peer says. */
 static void test_bound(void)
 {
 	struct way *way = way_of(1e9, 10 * MS, BDP);
@@ -421,6 +443,7 @@ CU_TestInfo wh_tests[] = {
 	{"doubt", test_doubt},
 	{"idle", test_idle},
 	{"train again", test_train_again},
+	{"a train is lost but for one packet", test_train_lost},
 	{"false train", test_false_train},
 	{"busy machine", test_busy_machine},
 	{"bound", test_bound},
