@@ -39,6 +39,14 @@ static void to_transmitter(struct wh_session *s, uint64_t now_tsc, uint64_t arri
 	}
 }
 
+void wh_dispatch_heard(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
+{
+	__atomic_store_n(&s->last_heard_tsc, now_tsc, __ATOMIC_RELAXED);
+	wh_session_heard(
+		s, WH_HEAD_BYTES +
+			   (packet->type == WH_PACKET_PROBE ? packet->probe.padding_bytes : 0u));
+}
+
 static void to_receiver(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {
@@ -67,6 +75,11 @@ int32_t wh_dispatch(struct wh_session *s, uint64_t now_tsc)
 			hear(s, now_tsc, slot);
 			to_transmitter(s, now_tsc, slot->when_tsc, packet);
 		} else {
+			if (s->landing != NULL) {
+				/* What was sent before it has been noted. */
+				wh_rcv_book(s, now_tsc);
+				wh_dispatch_heard(s, now_tsc, packet);
+			}
 			to_receiver(s, now_tsc, slot->when_tsc, packet);
 		}
 		wh_slot_fifo_release(&s->inbox);

@@ -7,6 +7,7 @@
 #include <rte_ring.h>
 
 #include "base/clock.h"
+#include "endpoint/books.h"
 #include "endpoint/listen.h"
 #include "endpoint/moves.h"
 #include "endpoint/strays.h"
@@ -61,12 +62,15 @@ int wh_endpoint_init(struct wh_endpoint *endpoint, const struct wh_endpoint_conf
 		.closing_packet = wh_secret_alloc(places * sizeof(*endpoint->closing_packet)),
 		.rx = wh_half_create(config->hz, 0, places / 2, places),
 		.tx = wh_half_create(config->hz, places / 2, places / 2, places),
+		.books = config->books_apart ? wh_half_create(config->hz, 0, places / 2, places)
+					     : NULL,
 		.opened = create_opened(places / 2),
 	};
 	memcpy(endpoint->listener.key, config->key, sizeof(config->key));
 	if (wh_probes_open(endpoint) == 0 && endpoint->session != NULL &&
 		endpoint->spent_us != NULL && endpoint->closing_packet != NULL &&
-		endpoint->rx != NULL && endpoint->tx != NULL && endpoint->opened != NULL &&
+		endpoint->rx != NULL && endpoint->tx != NULL &&
+		(endpoint->books != NULL || !config->books_apart) && endpoint->opened != NULL &&
 		create_fifos(endpoint) == 0 && wh_strays_open(endpoint) == 0)
 		return 0;
 	wh_endpoint_free(endpoint);
@@ -81,6 +85,7 @@ void wh_endpoint_free(struct wh_endpoint *endpoint)
 	wh_answerer_free(&endpoint->answerer);
 	wh_half_destroy(endpoint->rx);
 	wh_half_destroy(endpoint->tx);
+	wh_half_destroy(endpoint->books);
 	wh_track_free((void *)endpoint->session);
 	wh_track_free(endpoint->spent_us);
 	wh_secret_free(endpoint->closing_packet,
@@ -410,10 +415,11 @@ void wh_endpoint_input(struct wh_endpoint *endpoint, uint64_t now_tsc, uint64_t 
 void wh_endpoint_overflowed(struct wh_endpoint *endpoint, uint64_t now_tsc)
 {
 	wh_intake_overflowed(&endpoint->rx->intake, endpoint->config.hz, now_tsc);
+	atomic_store_explicit(&endpoint->overflowed_tsc, now_tsc, memory_order_relaxed);
 }
 
 /* A session may leave when its users have closed it and its last packets have been sent. */
-static bool may_leave(const struct wh_session *session)
+bool wh_endpoint_may_leave(const struct wh_session *session)
 {
 	return session->closing && session->phase == WH_PHASE_CLOSED &&
 	       wh_slot_fifo_count(&session->outbox) == 0;
@@ -440,9 +446,11 @@ static void move_out(struct wh_endpoint *endpoint, struct wh_half *half, struct 
 	WH_ASSERT(wh_session_at(endpoint, place) == session);
 	say_closing_packet(endpoint, session);
 	atomic_store(&endpoint->session[place], NULL);
-	if (receives)
+	if (receives && session->landing == NULL)
 		half->queued_pkts -= session->rx.peer_queued_pkts;
 	wh_half_vacate(half, place);
+	if (session->landing != NULL)
+		session->landing->gone_turn = atomic_load(&endpoint->books->turn) + 2;
 	begin_leaving(receives ? &endpoint->rx_leaving : &endpoint->tx_leaving, session,
 		receives ? endpoint->tx : endpoint->rx);
 }
@@ -473,6 +481,9 @@ static int32_t let_go(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_
 	while (leaving->first != NULL && atomic_load(&other->turn) >= leaving->first->gone_turn) {
 		struct wh_session *session = leaving->first;
 
+		if (session->landing != NULL &&
+			atomic_load(&endpoint->books->turn) < session->landing->gone_turn)
+			break;
 		leaving->first = session->next;
 		let_one_go(endpoint, now_tsc, session);
 	}
@@ -489,6 +500,14 @@ static bool look_at(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t
 	if (session == NULL) /* kicked, and removed since */
 		return wh_half_stays(half, i, now_tsc, WH_TSC_NEVER);
 
+	if (session->landing != NULL) {
+		if (atomic_load_explicit(&session->landing->left, memory_order_acquire))
+			move_out(endpoint, half, session);
+		else
+			wh_half_kick(endpoint->books, place);
+		return wh_half_stays(half, i, now_tsc, WH_TSC_NEVER);
+	}
+
 	int32_t done = wh_session_poll(session, now_tsc);
 
 	half->polls++;
@@ -499,7 +518,7 @@ static bool look_at(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t
 	/* Without a place its users kick the half as a whole. */
 	if (wh_session_begins_anew(session))
 		atomic_store(&session->place, wh_half_unplaced(half));
-	if (may_leave(session) || wh_session_begins_anew(session)) {
+	if (wh_endpoint_may_leave(session) || wh_session_begins_anew(session)) {
 		move_out(endpoint, half, session);
 		return wh_half_stays(half, i, now_tsc, WH_TSC_NEVER);
 	}
@@ -513,15 +532,15 @@ static void activate_own(struct wh_endpoint *endpoint, struct wh_half *half)
 			wh_half_activate(half, half->first + i);
 }
 
-static bool has_news_of_sas(const struct wh_endpoint *endpoint, uint32_t seen)
+bool wh_endpoint_has_news_of_sas(const struct wh_endpoint *endpoint, uint32_t seen)
 {
 	return endpoint->config.sadb != NULL && wh_sadb_news(endpoint->config.sadb) != seen;
 }
 
 /* A change of SAs concerns all sessions under them, also resting ones. */
-static void see_sas(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t *seen)
+void wh_endpoint_see_sas(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t *seen)
 {
-	if (likely(!has_news_of_sas(endpoint, *seen)))
+	if (likely(!wh_endpoint_has_news_of_sas(endpoint, *seen)))
 		return;
 	*seen = wh_sadb_news(endpoint->config.sadb);
 	activate_own(endpoint, half);
@@ -547,7 +566,7 @@ int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 	int32_t work = 0;
 
 	wh_half_begin_turn(half, now_tsc);
-	see_sas(endpoint, half, &endpoint->rx_news);
+	wh_endpoint_see_sas(endpoint, half, &endpoint->rx_news);
 	take_closing_packets(endpoint);
 	if (unlikely(endpoint->early.pkts > 0))
 		work += take_early(endpoint, now_tsc);
@@ -591,7 +610,7 @@ static void look_at_unplaced(struct wh_endpoint *endpoint, uint64_t now_tsc)
 		struct wh_session *session = *link;
 
 		wh_session_poll(session, now_tsc);
-		if (!may_leave(session)) {
+		if (!wh_endpoint_may_leave(session)) {
 			link = &session->next;
 			continue;
 		}
@@ -634,7 +653,7 @@ int32_t wh_endpoint_send_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 	bool kicked_at_large = wh_half_begin_turn(half, now_tsc);
 	int32_t work = take_all_opened(endpoint, now_tsc);
 
-	see_sas(endpoint, half, &endpoint->tx_news);
+	wh_endpoint_see_sas(endpoint, half, &endpoint->tx_news);
 	work += wh_probes_poll(endpoint, now_tsc);
 	if (kicked_at_large)
 		look_at_all(endpoint, now_tsc);
@@ -686,13 +705,16 @@ uint64_t wh_endpoint_receive_deadline(const struct wh_endpoint *endpoint)
 	const struct wh_half *half = endpoint->rx;
 	uint64_t deadline_tsc = wh_half_deadline(half);
 
-	if (endpoint->rx_leaving.first != NULL || has_news_of_sas(endpoint, endpoint->rx_news))
+	if (endpoint->rx_leaving.first != NULL ||
+		wh_endpoint_has_news_of_sas(endpoint, endpoint->rx_news))
 		return 0;
 	if (endpoint->early.pkts > 0)
 		deadline_tsc = wh_min_u64(deadline_tsc, endpoint->early.next_look_tsc);
 	for (uint32_t i = 0; i < half->actives; i++) {
 		const struct wh_session *session = wh_session_at(endpoint, half->active[i]);
 
+		if (session != NULL && session->landing != NULL)
+			return 0; /* to be passed on */
 		if (session != NULL)
 			deadline_tsc = wh_min_u64(deadline_tsc, wh_session_deadline(session));
 	}
@@ -705,7 +727,8 @@ uint64_t wh_endpoint_send_deadline(const struct wh_endpoint *endpoint)
 	uint64_t deadline_tsc = wh_min_u64(wh_half_deadline(half), wh_probes_deadline(endpoint));
 
 	if (endpoint->tx_leaving.first != NULL || wh_strays_wait(endpoint) ||
-		has_news_of_sas(endpoint, endpoint->tx_news) || wh_ring_count(endpoint->opened) > 0)
+		wh_endpoint_has_news_of_sas(endpoint, endpoint->tx_news) ||
+		wh_ring_count(endpoint->opened) > 0)
 		return 0;
 	for (uint32_t i = 0; i < half->actives; i++) {
 		uint32_t place = half->active[i];

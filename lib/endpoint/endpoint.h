@@ -10,6 +10,8 @@
  *   receive half  RX core: input, receive_poll. Owns receivers: it accepts connections
  *   send half     TX core: send_poll, output. Owns transmitters: it takes those of wh_endpoint_open
  *
+ * The bookkeeping of receivers may run on a third core (books.h).
+ *
  * Both halves read the table of sessions. Each writes its own half of the places; the receive half
  * has the lower ones. The halves exchange control packets, by each session's inbox and outbox, and
  * kicks (half.h), which say where to look. Neither half keeps a pointer to a session of the other
@@ -85,8 +87,14 @@ struct wh_endpoint_config {
 	 * are refused. NULL: peers open unsealed connections only.
 	 */
 	struct wh_sadb *sadb;
+	/*
+	 * Receivers whose config has books_apart are polled by wh_endpoint_books_poll, on a third
+	 * core.
+	 */
+	bool books_apart;
 	struct wh_meter *rx_meter; /* of the cores; NULL: not metered */
 	struct wh_meter *tx_meter;
+	struct wh_meter *books_meter;
 	/*
 	 * Decides on an OPEN: WH_STATUS_PENDING and the number of chunk buffers of the connection,
 	 * or why it is refused. NULL: this end only opens connections and refuses all. Decoding has
@@ -107,7 +115,7 @@ struct wh_endpoint_config {
 		const struct wh_open_params *params, uint64_t rtt_tsc);
 	/*
 	 * A session that was asked to close has left: no core uses it, and the owner may destroy
-	 * it. Called on its owner core. NULL: sessions are never asked to close.
+	 * it. Called on the core that polls its half. NULL: sessions are never asked to close.
 	 */
 	void (*gone)(void *context, struct wh_session *session);
 	/*
@@ -157,6 +165,7 @@ struct wh_endpoint {
 	_Atomic(struct wh_session *) *session; /* by place */
 	struct wh_half *rx;
 	struct wh_half *tx;
+	struct wh_half *books;               /* of receivers too; NULL: not apart */
 	struct wh_slot_fifo replies;         /* stateless answers: RX core -> TX core */
 	struct wh_slot_fifo closing_packets; /* of transmitters: TX core -> RX core */
 	/* Of struct wh_handshake_datagram: RX core -> handshake core; handshake core -> TX core. */
@@ -195,6 +204,12 @@ struct wh_endpoint {
 	struct wh_address reply_to[WH_ENDPOINT_DATAGRAMS];
 	uint8_t reply_via[WH_ENDPOINT_DATAGRAMS][WH_ENDPOINT_VIA_BYTES];
 	struct wh_address datagram_to[WH_ENDPOINT_DATAGRAMS];
+
+	/* Core of the bookkeeping */
+	uint8_t apart_books[64];
+	uint32_t books_news; /* of wh_sadb_news, as last seen */
+	uint64_t overflow_seen_tsc;
+	_Atomic uint64_t overflowed_tsc; /* RX core: when the port dropped packets last */
 };
 
 /* 0 or -ENOMEM. */
@@ -243,6 +258,9 @@ void wh_endpoint_overflowed(struct wh_endpoint *endpoint, uint64_t now_tsc);
 /* RX core, once per turn, after the input: polls receivers that are due. */
 int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc);
 
+/* With books_apart, its core, once per turn: polls the receivers that are due. */
+int32_t wh_endpoint_books_poll(struct wh_endpoint *endpoint, uint64_t now_tsc);
+
 /*
  * TX core, once per turn, before the output: takes new transmitters and polls those that are due.
  */
@@ -255,6 +273,7 @@ uint32_t wh_endpoint_output(
 /* When the half is due next if nothing arrives before; 0: at once. */
 uint64_t wh_endpoint_receive_deadline(const struct wh_endpoint *endpoint);
 uint64_t wh_endpoint_send_deadline(const struct wh_endpoint *endpoint);
+uint64_t wh_endpoint_books_deadline(const struct wh_endpoint *endpoint);
 
 /* Packets that belong to no session here, for whatever reason. */
 uint64_t wh_endpoint_bad_pkts(const struct wh_endpoint *endpoint);

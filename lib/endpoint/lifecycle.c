@@ -162,8 +162,13 @@ static int create_receiver(struct wh_session *s, uint64_t now_tsc)
 	if (wh_session_repairs(s) && create_mending(rx, config) != 0)
 		return -ENOMEM;
 	rx->settle_pn = s->params.first_pn;
+	if (config->books_apart && !wh_session_repairs(s)) {
+		s->landing = wh_landing_create(config, s->params.first_pn);
+		if (s->landing == NULL)
+			return -ENOMEM;
+	}
 	for (uint32_t i = 0; i < config->chunks; i++)
-		rx->spare[rx->spares++] = &s->chunk[config->chunks - 1 - i];
+		wh_host_rcv_give_back(s, &s->chunk[config->chunks - 1 - i]);
 	wh_arrival_init(&rx->arrival, config->hz);
 	wh_pair_init(&rx->pair, config->hz);
 	wh_trend_init(&rx->trend);
@@ -301,6 +306,8 @@ struct wh_session *wh_session_accept(const struct wh_session_config *config, uin
 	wh_session_begin_send_seal(s, params->initiator_token);
 	wh_session_heard(s, 2 * WH_HEAD_BYTES); /* OPEN and CONFIRM */
 	s->phase = WH_PHASE_RUNNING;
+	if (s->landing != NULL)
+		wh_landing_open(s);
 	wh_session_publish(s);
 	return s;
 }
@@ -352,6 +359,7 @@ void wh_session_destroy(struct wh_session *s)
 	if (s == NULL)
 		return;
 	wh_sealing_end(s);
+	wh_landing_destroy(s->landing);
 	if (s->role == WH_TRANSMITTER)
 		destroy_transmitter(&s->tx);
 	else
@@ -376,20 +384,14 @@ static void input_data(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_
 void wh_session_input(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
 {
-	struct wh_session_stats *stats = s->role == WH_RECEIVER ? &s->stats : &s->away;
-
 	WH_DEBUG_ASSERT(packet->cid == s->local_cid && arrived_tsc <= now_tsc);
 	if (packet->type == WH_PACKET_DATA || packet->type == WH_PACKET_REPAIR) {
 		input_data(s, now_tsc, arrived_tsc, packet);
 		return;
 	}
-	if (s->role == WH_RECEIVER) {
-		__atomic_store_n(&s->last_heard_tsc, now_tsc, __ATOMIC_RELAXED);
-		wh_session_heard(s, WH_HEAD_BYTES + (packet->type == WH_PACKET_PROBE
-								    ? packet->probe.padding_bytes
-								    : 0u));
-	}
-	wh_boxes_put(s, stats, arrived_tsc, packet);
+	if (s->role == WH_RECEIVER && s->landing == NULL)
+		wh_dispatch_heard(s, now_tsc, packet);
+	wh_boxes_put(s, wh_session_rx_stats(s), arrived_tsc, packet);
 }
 
 /* Nothing outstanding, nothing to send, and the stream has not ended: only heartbeats are sent. */
@@ -440,14 +442,17 @@ static int32_t poll_receiver(struct wh_session *s, uint64_t now_tsc)
 
 	s->rx.step++;
 
-	int32_t work = wh_dispatch(s, now_tsc);
+	int32_t work = s->landing != NULL ? wh_rcv_book(s, now_tsc) : 0;
 
+	work += wh_dispatch(s, now_tsc);
 	wh_get_trans_stat(s, now_tsc);
 
 	if (s->phase == WH_PHASE_RUNNING) {
 		wh_meter_enter(s->meter, WH_METER_HOST_RCV);
 		work += wh_host_rcv(s, now_tsc);
 		wh_ration_grant(s, now_tsc);
+		if (s->landing != NULL)
+			wh_landing_open(s);
 		wh_meter_enter(s->meter, WH_METER_SEND_RCV_STAT);
 		work += wh_send_rcv_stat(s, now_tsc);
 	}
@@ -568,7 +573,11 @@ static uint64_t receiver_bytes(const struct wh_session_config *config)
 				? sizeof(struct wh_skew)
 				: 0;
 
-	return config->chunks * per_chunk + mending + skew +
+	uint64_t landing = config->books_apart && config->repair.recovery == WH_RECOVERY_NAK
+				   ? wh_landing_bytes(config)
+				   : 0;
+
+	return config->chunks * per_chunk + mending + skew + landing +
 	       ack_history(config->window_pkts) * sizeof(struct wh_ack_sample) +
 	       2 * wh_fifo_bytes(config->chunks) + wh_fifo_bytes(chunk_slots(config)) +
 	       wh_loss_list_bytes(config->window_pkts) + wh_recv_table_bytes(config->window_pkts);

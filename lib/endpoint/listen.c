@@ -7,6 +7,15 @@
 #include "endpoint/turn.h"
 #include "wire/versions.h"
 
+/* The bookkeeping may run on another core. */
+static uint64_t queued_pkts(const struct wh_endpoint *endpoint)
+{
+	const struct wh_half *books = endpoint->books;
+
+	return endpoint->rx->queued_pkts +
+	       (books != NULL ? __atomic_load_n(&books->queued_pkts, __ATOMIC_RELAXED) : 0);
+}
+
 /*
  * periodic-exchange.txt: the number of queued packets decides whether the receiver accepts another
  * connection. The new connection's options set the limit.
@@ -21,7 +30,7 @@ static bool is_overloaded(const struct wh_endpoint *endpoint, const struct wh_op
 		!wh_profile_options_hear(&options, profile, params->options, params->n_options))
 		return false;
 	queued_pkts_max = wh_profile_feedback(profile, &options).queued_pkts_max;
-	return queued_pkts_max > 0 && endpoint->rx->queued_pkts > queued_pkts_max;
+	return queued_pkts_max > 0 && queued_pkts(endpoint) > queued_pkts_max;
 }
 
 static enum wh_release_status welcome(const struct wh_endpoint *endpoint, uint64_t now_tsc,

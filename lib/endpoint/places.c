@@ -67,11 +67,14 @@ void wh_endpoint_move_in(struct wh_endpoint *endpoint, struct wh_half *half,
 {
 	uint32_t place = wh_place_of(endpoint, session->local_cid);
 
+	bool books = session->landing != NULL;
+
 	WH_ASSERT(session->config.payload_virtual == endpoint->config.payload_virtual);
-	session->meter = meter;
+	WH_ASSERT(!books || endpoint->books != NULL);
+	session->meter = books ? endpoint->config.books_meter : meter;
 	wh_half_occupy(half, place);
 	atomic_store(&session->place, place);
-	atomic_store(&session->half, half);
+	atomic_store(&session->half, books ? endpoint->books : half);
 	atomic_store_explicit(&endpoint->session[place], session, memory_order_release);
 	wh_half_activate(half, place);
 }

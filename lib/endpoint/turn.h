@@ -46,3 +46,6 @@ int32_t wh_session_grant(struct wh_session *s, uint64_t now_tsc);
  * returns how many.
  */
 int32_t wh_dispatch(struct wh_session *s, uint64_t now_tsc);
+
+/* A control packet to a receiver has come: when, and how much its peer has sent. */
+void wh_dispatch_heard(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet);

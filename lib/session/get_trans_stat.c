@@ -68,7 +68,7 @@ static void note_queued(struct wh_session *s, uint32_t told_pkts)
 	uint32_t pkts = (uint32_t)wh_min_u64(told_pkts, s->config.window_pkts);
 
 	if (half != NULL)
-		half->queued_pkts += (uint64_t)pkts - s->rx.peer_queued_pkts;
+		wh_session_add(&half->queued_pkts, (uint64_t)pkts - s->rx.peer_queued_pkts);
 	s->rx.peer_queued_pkts = pkts;
 }
 

@@ -7,6 +7,20 @@
 
 #include "session/session_internal.h"
 
+void wh_host_rcv_give_back(struct wh_session *s, struct wh_chunk *chunk)
+{
+	struct wh_receiver *rx = &s->rx;
+
+	if (s->landing != NULL) {
+		bool pushed = wh_fifo_push(&s->landing->spare, chunk);
+
+		WH_ASSERT(pushed);
+		return;
+	}
+	WH_ASSERT(rx->spares < s->config.chunks);
+	rx->spare[rx->spares++] = chunk;
+}
+
 static int32_t take_back_buffers(struct wh_session *s)
 {
 	struct wh_receiver *rx = &s->rx;
@@ -14,8 +28,7 @@ static int32_t take_back_buffers(struct wh_session *s)
 	int32_t taken = 0;
 
 	while ((chunk = wh_fifo_pop(&rx->recycled)) != NULL) {
-		WH_ASSERT(rx->spares < s->config.chunks);
-		rx->spare[rx->spares++] = chunk;
+		wh_host_rcv_give_back(s, chunk);
 		rx->recycled_count++;
 		taken++;
 	}

@@ -4,7 +4,8 @@
  * rcv: takes data packets, in two steps. The first finds, from a head that is not authenticated
  * yet, what the packet is and where its payload belongs: the rx slot. The second, after
  * authentication, uses the rx slot: it drops duplicates, counts new data and detects gaps. Between
- * the two the session does nothing else, so that the rx slot remains valid.
+ * the two the session does nothing else, so that the rx slot remains valid. With a landing the RX
+ * core does only what landing.c says, and the second step is of the bookkeeping.
  */
 
 #include <string.h>
@@ -62,14 +63,17 @@ static void begin_chunk(struct wh_session *s, struct wh_rx_chunk *entry, uint64_
 {
 	struct wh_receiver *rx = &s->rx;
 
-	entry->buffer = rx->spare[--rx->spares];
-	entry->buffer->number = data->chunk;
+	entry->buffer =
+		s->landing != NULL ? wh_landing_buffer(s, data->chunk) : rx->spare[--rx->spares];
 	entry->k = data->k;
 	entry->have = 0;
 	entry->have_bytes = 0;
 	entry->whole = false;
 	if (wh_session_repairs(s))
 		wh_settle_begin(s, entry, pn, data);
+	if (s->landing != NULL)
+		return; /* the RX core's bits */
+	entry->buffer->number = data->chunk;
 	memset(have_bits_of(rx, entry), 0, rx->have_words * sizeof(uint64_t));
 }
 
@@ -175,8 +179,12 @@ void wh_session_place(
 	rx_slot->session = s;
 	rx_slot->packet = packet;
 	rx_slot->entry = NULL;
-	rx_slot->kind = judge(s, packet, &rx_slot->entry);
 	rx_slot->to = NULL;
+	if (s->landing != NULL) {
+		wh_landing_place(s, packet, rx_slot);
+		return;
+	}
+	rx_slot->kind = judge(s, packet, &rx_slot->entry);
 	if (rx_slot->kind == WH_RX_SLOT_UNEXPECTED)
 		return; /* the owner core of the session is another one */
 	rx_slot->step = s->rx.step;
@@ -194,7 +202,8 @@ static void take_new(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_ts
 	WH_ASSERT(s->phase == WH_PHASE_RUNNING);
 	if (entry->buffer == NULL)
 		begin_chunk(s, entry, packet->pn, data);
-	have_bits_of(rx, entry)[data->index / 64] |= UINT64_C(1) << (data->index % 64);
+	if (s->landing == NULL)
+		have_bits_of(rx, entry)[data->index / 64] |= UINT64_C(1) << (data->index % 64);
 	if (repair)
 		entry->have_repair++;
 	else
@@ -228,18 +237,16 @@ static void take_past(struct wh_session *s, uint64_t now_tsc, const struct wh_pa
 }
 
 static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
-	const struct wh_rx_slot *rx_slot)
+	const struct wh_packet *packet, enum wh_rx_slot_kind kind, struct wh_rx_chunk *entry)
 {
-	const struct wh_packet *packet = rx_slot->packet;
-
 	if (unlikely(s->feedback.bitmaps.n_pkts > 0) && s->phase == WH_PHASE_RUNNING &&
 		packet->pn < wh_recv_table_upper(&s->rx.table))
 		tell_arrival(s, now_tsc, packet);
 	if (unlikely(s->feedback.delivery))
-		wh_delivery_note(s, arrived_tsc, packet, rx_slot->kind);
-	switch (rx_slot->kind) {
+		wh_delivery_note(s, arrived_tsc, packet, kind);
+	switch (kind) {
 	case WH_RX_SLOT_FITS:
-		take_new(s, now_tsc, arrived_tsc, packet, rx_slot->entry);
+		take_new(s, now_tsc, arrived_tsc, packet, entry);
 		break;
 	case WH_RX_SLOT_DUPLICATE:
 		wh_session_count(&s->stats.duplicate_pkts);
@@ -251,11 +258,61 @@ static void take(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 		wh_session_bad(s, &s->stats.bad_window_pkts);
 		break;
 	default:
-		WH_ASSERT(rx_slot->kind == WH_RX_SLOT_CONTRADICTS);
+		WH_ASSERT(kind == WH_RX_SLOT_CONTRADICTS);
 		wh_session_bad(s, &s->stats.bad_place_pkts);
 	}
 	if (unlikely(s->feedback.ack_each) && s->phase == WH_PHASE_RUNNING)
 		wh_session_ack(s, now_tsc, packet->pn);
+}
+
+static inline void book(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet, enum wh_rx_slot_kind kind, struct wh_rx_chunk *entry)
+{
+	__atomic_store_n(&s->last_heard_tsc, now_tsc, __ATOMIC_RELAXED);
+	wh_session_heard(s, WH_HEAD_BYTES + packet->data.payload_bytes);
+
+	uint8_t before = wh_meter_enter(s->meter, WH_METER_RCV);
+
+	take(s, now_tsc, arrived_tsc, packet, kind, entry);
+	wh_meter_leave(s->meter, before);
+}
+
+/* Only a peer that contradicts itself sends one packet number in two places. */
+static enum wh_rx_slot_kind judge_again(
+	const struct wh_session *s, const struct wh_landing_note *note)
+{
+	if (note->kind != WH_RX_SLOT_FITS)
+		return (enum wh_rx_slot_kind)note->kind;
+	if (s->phase != WH_PHASE_RUNNING)
+		return WH_RX_SLOT_DUPLICATE;
+	return wh_recv_table_classify(&s->rx.table, note->pn) == WH_RECV_NEW
+		       ? WH_RX_SLOT_FITS
+		       : WH_RX_SLOT_CONTRADICTS;
+}
+
+int32_t wh_rcv_book(struct wh_session *s, uint64_t now_tsc)
+{
+	struct wh_slot_fifo *notes = &s->landing->notes;
+	struct wh_slot *slot;
+	struct wh_packet packet; /* its union is large: only what data needs is set */
+	int32_t taken = 0;
+
+	packet.payload = NULL;
+	packet.cid = s->local_cid;
+	for (; (slot = wh_slot_fifo_peek(notes)) != NULL; taken++) {
+		const struct wh_landing_note *note = (const struct wh_landing_note *)slot->data;
+
+		packet.type = (enum wh_packet_type)note->type;
+		packet.flags = note->flags;
+		packet.pn = note->pn;
+		packet.data = note->data;
+		s->looked_tsc = note->looked_tsc;
+		/* The time is of another core, whose turn may have begun after this one. */
+		book(s, now_tsc, wh_min_u64(slot->when_tsc, now_tsc), &packet, judge_again(s, note),
+			&s->rx.rx_chunk[note->data.chunk % s->config.chunks]);
+		wh_slot_fifo_release(notes);
+	}
+	return taken;
 }
 
 void wh_session_take(struct wh_rx_slot *rx_slot, uint64_t now_tsc, uint64_t arrived_tsc)
@@ -268,13 +325,11 @@ void wh_session_take(struct wh_rx_slot *rx_slot, uint64_t now_tsc, uint64_t arri
 		wh_session_count(&s->away.bad_unexpected_pkts);
 		return;
 	}
+	if (s->landing != NULL) {
+		wh_landing_take(rx_slot, arrived_tsc);
+		return;
+	}
 	WH_ASSERT(rx_slot->step == s->rx.step);
 	s->rx.step++;
-	__atomic_store_n(&s->last_heard_tsc, now_tsc, __ATOMIC_RELAXED);
-	wh_session_heard(s, WH_HEAD_BYTES + rx_slot->packet->data.payload_bytes);
-
-	uint8_t before = wh_meter_enter(s->meter, WH_METER_RCV);
-
-	take(s, now_tsc, arrived_tsc, rx_slot);
-	wh_meter_leave(s->meter, before);
+	book(s, now_tsc, arrived_tsc, rx_slot->packet, rx_slot->kind, rx_slot->entry);
 }

@@ -160,7 +160,7 @@ bool wh_session_is_first(struct wh_session *s, const struct wh_packet *packet)
 	if (s->sa == NULL ||
 		wh_replay_take(window_of(s, packet), data ? packet->data.transmission : packet->pn))
 		return true;
-	wh_session_count(s->role == WH_RECEIVER ? &s->stats.replayed_pkts : &s->away.replayed_pkts);
+	wh_session_count(&wh_session_rx_stats(s)->replayed_pkts);
 	return false;
 }
 

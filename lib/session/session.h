@@ -130,6 +130,11 @@ struct wh_session_config {
 	 * (lib/endpoint/moves.h).
 	 */
 	bool peer_moves;
+	/*
+	 * Bookkeeping runs on another core than the one that takes packets (apart/landing.h): of
+	 * receivers of streams without repair packets. Others ignore it.
+	 */
+	bool books_apart;
 };
 
 /* Sets: no SA, timeouts of 30 s, 100 ms of RTT. The caller fills in the rest. */
@@ -151,6 +156,7 @@ struct wh_session_stats {
 	uint64_t control_received_pkts;
 	uint64_t control_stale_pkts;  /* overtaken by a newer one: dropped */
 	uint64_t control_full_pkts;   /* no room in a FIFO: dropped */
+	uint64_t notes_full_pkts;     /* data, which the bookkeeping had no room for: dropped */
 	uint64_t bad_pkts;            /* contradict the connection: dropped, reasons below */
 	uint64_t bad_window_pkts;     /* of these: packet number or chunk beyond the credits */
 	uint64_t bad_place_pkts;      /* of these: chunk, index, k or length is inconsistent */

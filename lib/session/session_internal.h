@@ -27,6 +27,7 @@
 #include "measure/straight.h"
 #include "measure/trend.h"
 #include "profile/profile.h"
+#include "session/apart/landing.h"
 #include "session/half.h"
 #include "session/limit/ration.h"
 #include "session/pacer.h"
@@ -505,7 +506,8 @@ struct wh_session {
 	struct wh_session *next; /* in the list of sessions that are leaving */
 	uint64_t gone_turn;      /* from this turn on the other half holds no pointer to it */
 
-	struct wh_chunk *chunk; /* config.chunks of them */
+	struct wh_chunk *chunk;     /* config.chunks of them */
+	struct wh_landing *landing; /* NULL: one core takes packets and does the bookkeeping */
 	struct wh_session_stats stats;
 	union {
 		struct wh_transmitter tx;

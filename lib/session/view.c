@@ -64,6 +64,11 @@ struct wh_session_stats wh_session_stats(const struct wh_session *s)
 	return sum;
 }
 
+struct wh_session_stats *wh_session_rx_stats(struct wh_session *s)
+{
+	return s->role == WH_RECEIVER && s->landing == NULL ? &s->stats : &s->away;
+}
+
 uint64_t wh_session_moved_bytes(const struct wh_session *s)
 {
 	return __atomic_load_n(
@@ -221,8 +226,10 @@ static void check_receiver(const struct wh_session *s, bool deep)
 		WH_ASSERT(entry->have <= entry->k && entry->k <= s->chunk_packets);
 		WH_ASSERT(entry->buffer->number >= rx->next_deliver);
 	}
-	WH_ASSERT(
-		rx->spares + filling + (rx->next_deliver - rx->recycled_count) == s->config.chunks);
+	uint64_t held = rx->spares + filling + (rx->next_deliver - rx->recycled_count);
+
+	/* With a landing spare buffers are with the RX core. */
+	WH_ASSERT(s->landing != NULL ? held <= s->config.chunks : held == s->config.chunks);
 }
 
 void wh_session_check(const struct wh_session *s, bool deep)
@@ -237,5 +244,8 @@ void wh_session_check(const struct wh_session *s, bool deep)
 
 void wh_session_looked(struct wh_session *s, uint64_t looked_tsc)
 {
-	s->looked_tsc = looked_tsc;
+	if (s->landing != NULL)
+		s->landing->looked_tsc = looked_tsc;
+	else
+		s->looked_tsc = looked_tsc;
 }

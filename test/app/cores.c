@@ -66,6 +66,7 @@ static void write_cores(const struct wh_cores *cores, char text[TEXT_BYTES])
 			i == 0 ? "" : " ", core->cpu, core->works ? "w" : "");
 		used += write_queues(text + used, 'r', core->receives);
 		used += write_queues(text + used, 's', core->sends);
+		used += write_queues(text + used, 'b', core->books);
 	}
 	text[used] = '\0';
 }
@@ -121,9 +122,12 @@ static void test_by_number_of_cpus(void)
 		{4, 2, "0w 1r0 3s0 2r1s1"},
 		{4, 4, "0w 1r03s03 2r1s1 3r2s2"},
 		{4, 16, "0w 1r0369cfs0369cf 2r147ads147ad 3r258bes258be"},
+		{6, 1, "0w 3w 4w 5w 1r0 2s0"},
+		{6, 2, "0w 5w 1r0 3s0 2r1 4s1"},
 		{8, 1, "0w 3w 4w 5w 6w 7w 1r0 2s0"},
 		{8, 2, "0w 5w 6w 7w 1r0 3s0 2r1 4s1"},
 		{8, 4, "0w 1r0 5s0 2r1 6s1 3r2 7s2 4r3s3"},
+		{16, 1, "0w 3w 4w 5w 6w 7w 8w 9w 10w 11w 12w 13w 14w 15w 1r0 2s0"},
 		{8, 16, "0w 1r07es07e 2r18fs18f 3r29s29 4r3as3a 5r4bs4b 6r5cs5c 7r6ds6d"},
 	};
 
@@ -318,6 +322,43 @@ static void test_sends_alone(void)
 	}
 }
 
+/* Books kept apart: by CPUs that do nothing else, as far as there are others. */
+static void test_books(void)
+{
+	static const struct {
+		const char *allowed;
+		uint32_t queues;
+		const char *books;
+		const char *expected;
+	} cases[] = {
+		{"01", 1, "1", "0wr0s0 1b0"},
+		{"012", 1, "2", "0w 1r0s0 2b0"},
+		{"0123", 1, "3", "0w 1r0 2s0 3b0"},
+		{"0123", 2, "3", "0w 1r0s0 3b01 2r1s1"},
+		{"012345", 2, "45", "0w 1r0 3s0 4b0 2r1s1 5b1"},
+		{"01234567", 1, "2", "0w 4w 5w 6w 7w 1r0 3s0 2b0"},
+	};
+	const struct wh_host_settings both = {
+		.queues = 1, .rx_cpus = digits("1"), .books_cpus = digits("21")};
+	const struct wh_host_settings foreign = {.queues = 1, .books_cpus = digits("9")};
+	const struct wh_cores_allowed allowed = {.cpus = digits("0123"), .near = 4};
+	char why[WHY_BYTES] = "";
+	struct wh_cores cores;
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct wh_host_settings settings = {
+			.queues = cases[i].queues, .books_cpus = digits(cases[i].books)};
+		const struct wh_cpu_list cpus = digits(cases[i].allowed);
+
+		cores = place(&settings, &cpus);
+		expect(&cores, cases[i].expected);
+	}
+	CU_ASSERT_EQUAL(wh_cores_place(&both, &allowed, &cores, why, sizeof(why)), -EINVAL);
+	CU_ASSERT_NSTRING_EQUAL(why, "CPU 1 of --books-cpus receives packets", 38);
+	CU_ASSERT_EQUAL(wh_cores_place(&foreign, &allowed, &cores, why, sizeof(why)), -EINVAL);
+	CU_ASSERT_NSTRING_EQUAL(why, "this process may not use CPU 9 of --books-cpus", 46);
+}
+
 /* A core that sends nothing else, but sends for two queues, or works beside, is not alone. */
 static void test_sends_with_others(void)
 {
@@ -380,6 +421,7 @@ CU_TestInfo wh_tests[] = {
 	{"as named", test_as_named},
 	{"refused", test_refused},
 	{"near the NIC", test_near},
+	{"books apart", test_books},
 	{"every number", test_every_number},
 	{"sends alone", test_sends_alone},
 	{"sends with others", test_sends_with_others},

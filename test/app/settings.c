@@ -54,6 +54,7 @@ static const struct value_case value_cases[] = {
 	{WH_VERB_SERVE, "cores.rx", "--rx-cpus|0,2-5", "rx = 0,2,3,4-5", "0,2-5"},
 	{WH_VERB_SERVE, "cores.tx", "--tx-cpus|9,8,1023", "tx = 9, 8, 1023", "9,8,1023"},
 	{WH_VERB_SERVE, "cores.worker", "--worker-cpus|0-63", "worker = 0-62,63", "0-63"},
+	{WH_VERB_SERVE, "cores.books", "--books-cpus|7,3", "books = 7, 3", "7,3"},
 	{WH_VERB_SERVE, "memory.buffers", "--buffers|64M", "buffers = 65536K", "64M"},
 	{WH_VERB_SEND, "memory.buffers", "--buffers|1.5G", "buffers = 1.5GiB", "1536M"},
 	{WH_VERB_GET, "memory.no_huge", "--no-huge", "no_huge = on", "yes"},
@@ -319,7 +320,8 @@ static void test_fields(void)
 		NO_FILE "--port|P|--queues|2|--mtu|9000|--vlan|7|--rx-descriptors|11|"
 			"--tx-descriptors|12|--addr|192.0.2.9/24|--addr|2001:db8::9/64|"
 			"--gateway|192.0.2.1|--gateway|fe80::1|--udp-port|6000|--rx-cpus|3,1-2|"
-			"--tx-cpus|5|--worker-cpus|1|--buffers|2G|--no-huge|--profile|udt|--rate|"
+			"--tx-cpus|5|--worker-cpus|1|--books-cpus|4|--buffers|2G|--no-huge|--"
+			"profile|udt|--rate|"
 			"10G|--burst|8|--parallel|3|--peer-timeout|2s|--stall-timeout|3s|--time|"
 			"4s|--size|5K|--reverse|--idle|6|--json|--verbose|--eal|-m 64|--fec|200,55|"
 			"--code|tornado|--fec-target|1e-6|--fec-ceiling|40%");
@@ -341,11 +343,9 @@ static void test_fields(void)
 	CU_ASSERT_EQUAL(memcmp(s->gateway6.ip, (uint8_t[16]){0xfe, 0x80, [15] = 1}, 16), 0);
 	CU_ASSERT_EQUAL(s->udp_port, 6000);
 	CU_ASSERT_EQUAL(s->rx_cpus.count, 3);
-	CU_ASSERT_EQUAL(s->rx_cpus.cpu[0], 3);
-	CU_ASSERT_EQUAL(s->rx_cpus.cpu[1], 1);
-	CU_ASSERT_EQUAL(s->rx_cpus.cpu[2], 2);
+	CU_ASSERT_EQUAL(memcmp(s->rx_cpus.cpu, (uint16_t[]){3, 1, 2}, 3 * sizeof(uint16_t)), 0);
 	CU_ASSERT_EQUAL(s->tx_cpus.cpu[0], 5);
-	CU_ASSERT_EQUAL(s->worker_cpus.cpu[0], 1);
+	CU_ASSERT(s->worker_cpus.cpu[0] == 1 && s->books_cpus.cpu[0] == 4);
 	CU_ASSERT_EQUAL(s->buffer_bytes, UINT64_C(2147483648));
 	CU_ASSERT_TRUE(s->no_huge);
 	CU_ASSERT_STRING_EQUAL(s->profile->name, "udt");
@@ -770,7 +770,7 @@ static void test_at(void)
 	CU_ASSERT_STRING_EQUAL(value, "5760");
 	while (wh_settings_at(&rig.settings, WH_VERB_BENCH, count, key, value))
 		count++;
-	CU_ASSERT_EQUAL(count, 45); /* the last ones are the profile's */
+	CU_ASSERT_EQUAL(count, 46); /* the last ones are the profile's */
 	CU_ASSERT_STRING_EQUAL(key, "profile.lambda.share");
 	CU_ASSERT_STRING_EQUAL(wh_rig_value(&rig, WH_VERB_BENCH, "serve.root"), "?");
 	CU_ASSERT_STRING_EQUAL(wh_rig_value(&rig, WH_VERB_BENCH, "cores.rx"), "");

@@ -444,6 +444,21 @@ def two_packet_cores(program, folder):
         pair.stop_server()
 
 
+def books_apart(program, folder):
+    """One CPU of the client takes packets, the other one keeps their books."""
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        raise Skip('one CPU')
+    with Pair(program, folder) as pair:
+        result = program.run(*pair.command(
+            'bench', '--json', '--verbose', '--reverse', '--rx-cpus', cpus[0], '--books-cpus',
+            cpus[1], '--size', 2 * MIB + 1, SERVER))
+        expect_status(result, OK)
+        expect(re.search(f'CPU {cpus[1]}: .*books', result.err), result.err)
+        expect_equal('bytes', decode(result)['receiver']['bytes'], 2 * MIB + 1)
+        pair.stop_server()
+
+
 def fails_at_once(program, folder):
     """Errors before a port is open: send, get and bench print an object with the outcome."""
     (folder / 'file').write_bytes(b'x')
@@ -514,6 +529,7 @@ def cases():
     yield Case('ipv6 reverse vhost', False, partial(ipv6, link='vhost', args=('--reverse',)))
     yield Case('two queues', True, two_queues)
     yield Case('two packet cores', False, two_packet_cores)
+    yield Case('books apart', True, books_apart)
 
 
 if __name__ == '__main__':

@@ -18,6 +18,9 @@
 /* A job looks at itself as often, if nothing happens. */
 #define TICK_NS UINT64_C(10000000)
 
+#define BOOKS_PAUSE_NS 200000
+#define BOOKS_STOP_NS  50000000
+
 /* Turns in which each idle job gets one, or near enough. */
 #define TURNS 33
 
@@ -233,6 +236,7 @@ void house_start(struct house *house, uint32_t i, const struct wh_service *servi
 	wh_jobs_open_rings(&process->jobs, RINGS);
 	open_journal(process);
 	process->alive = true;
+	process->books_prng = process->house->prng;
 }
 
 void house_end(struct house *house, uint32_t i, enum house_death death)
@@ -355,6 +359,32 @@ static uint32_t poll_loops(struct process *process, uint64_t now_ns)
 	return work;
 }
 
+/*
+ * The core of the bookkeeping, if the process has one, comes a random while after packets have
+ * arrived, and now and then much later.
+ */
+static uint32_t poll_books(struct process *process, uint64_t now_ns)
+{
+	bool stops = wh_prng_below(&process->books_prng, 1000) == 0;
+	uint32_t work = 0;
+
+	if (process->settings.books_cpus.count == 0 || now_ns < process->books_due_ns)
+		return 0;
+	process->books_due_ns =
+		now_ns +
+		(stops ? BOOKS_STOP_NS : wh_prng_below(&process->books_prng, BOOKS_PAUSE_NS));
+	for (uint32_t i = 0; i < process->settings.queues; i++)
+		work += (uint32_t)wh_endpoint_books_poll(&process->endpoint[i], now_ns);
+	return work;
+}
+
+static uint64_t books_deadline(const struct process *process, const struct wh_endpoint *endpoint)
+{
+	if (process->settings.books_cpus.count == 0)
+		return WH_TSC_NEVER;
+	return wh_max_u64(process->books_due_ns, wh_endpoint_books_deadline(endpoint));
+}
+
 static uint32_t poll_process(struct process *process)
 {
 	uint32_t work = 0;
@@ -367,6 +397,7 @@ static uint32_t poll_process(struct process *process)
 	disk_enter(process->life, now_ns);
 	for (uint32_t i = 0; i < process->settings.queues; i++)
 		work += (uint32_t)wh_endpoint_receive_poll(&process->endpoint[i], now_ns);
+	work += poll_books(process, now_ns);
 	work += poll_loops(process, now_ns);
 	for (uint32_t i = 0; !process->stopped && i < process->verbs; i++)
 		work += (uint32_t)process->verb[i].poll(process->verb[i].state, now_ns);
@@ -406,6 +437,7 @@ static uint64_t deadline(const struct house *house)
 
 			due_ns = wh_min_u64(wh_min_u64(due_ns, wh_endpoint_send_deadline(endpoint)),
 				wh_endpoint_receive_deadline(endpoint));
+			due_ns = wh_min_u64(due_ns, books_deadline(process, endpoint));
 		}
 	}
 	return due_ns;

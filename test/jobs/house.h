@@ -28,6 +28,8 @@ struct process {
 	uint32_t number;
 	uint32_t life; /* another one each time: of what the disk has under way */
 	bool alive;
+	struct wh_prng books_prng; /* with books_cpus: when their core looks next */
+	uint64_t books_due_ns;
 	bool stopped; /* its jobs stand still, while its sessions go on */
 	struct wh_host_settings settings;
 	struct wh_host host; /* its host context; no port */

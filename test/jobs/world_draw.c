@@ -42,6 +42,10 @@ static void draw_settings(struct world *w, struct wh_host_settings *settings, ui
 		.handshake = w->with_handshake ? &one_of_us : NULL,
 		.buffer_bytes = (UINT64_C(24) << 20) * (1 + lanes),
 	};
+
+	struct wh_prng own = w->prng; /* so that other worlds stay what they are */
+
+	settings->books_cpus.count = wh_prng_u64(&own) % 2;
 }
 
 static void draw_request(struct world *w, struct wh_request *request, const char *profile,

@@ -50,6 +50,8 @@ struct wh_world {
 	uint8_t room[OUT_BURST][WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX];
 	uint64_t writer_due_tsc;
 	uint64_t reader_due_tsc;
+	uint64_t books_due_tsc;
+	struct wh_prng books_prng;
 	bool sink_told;
 	uint64_t receiver_gone_ns;
 	bool event_done;
@@ -175,6 +177,9 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	w->now_tsc = tsc(w, WH_NS_PER_S); /* no code may take 0 for the start of time */
 	configure(w, &w->sender_end, config->chunks_sender);
 	configure(w, &w->receiver_end, config->chunks_receiver);
+	w->receiver_end.more.books_apart = config->books_ns > 0;
+	w->receiver_end.session.books_apart = config->books_ns > 0;
+	wh_prng_init(&w->books_prng, config->seed);
 
 	struct wh_fec_limits limits = wh_session_fec_limits(&w->sender_end.session);
 
@@ -455,6 +460,28 @@ static int32_t poll_end(const struct wh_world *w, struct wh_endpoint *end)
 	return wh_endpoint_receive_poll(end, w->now_tsc) + wh_endpoint_send_poll(end, w->now_tsc);
 }
 
+/* The core of the receiver's bookkeeping, which is never there when packets arrive. */
+static int32_t poll_books(struct wh_world *w)
+{
+	bool stops = wh_prng_below(&w->books_prng, 1000) == 0;
+
+	/* A session that leaves waits for turns of this core, and no time passes meanwhile. */
+	if (w->config.books_ns == 0 || (w->now_tsc < w->books_due_tsc &&
+					       w->receiver_end.endpoint.rx_leaving.first == NULL))
+		return 0;
+	w->books_due_tsc =
+		w->now_tsc + tsc(w, stops ? WH_WORLD_BOOKS_STOP_NS
+					  : wh_prng_below(&w->books_prng, w->config.books_ns));
+	return wh_endpoint_books_poll(&w->receiver_end.endpoint, w->now_tsc);
+}
+
+static uint64_t books_deadline(const struct wh_world *w)
+{
+	if (w->config.books_ns == 0)
+		return WH_TSC_NEVER;
+	return wh_max_u64(w->books_due_tsc, wh_endpoint_books_deadline(&w->receiver_end.endpoint));
+}
+
 static uint64_t end_deadline(const struct wh_endpoint *end)
 {
 	return wh_min_u64(wh_endpoint_receive_deadline(end), wh_endpoint_send_deadline(end));
@@ -477,6 +504,7 @@ static uint64_t next_moment(const struct wh_world *w)
 			core_deadline(w, w->config.steal_receiver_ns, &w->receiver_end.endpoint));
 	bool receives = !core_is_stolen(w, w->config.steal_receiver_ns);
 
+	next_tsc = wh_min_u64(next_tsc, books_deadline(w));
 	for (uint32_t i = 0; i < 2; i++) {
 		if (w->forward.netem[i] != NULL && receives)
 			next_tsc = wh_min_u64(next_tsc, wh_netem_deadline(w->forward.netem[i]));
@@ -527,6 +555,7 @@ bool wh_world_run(struct wh_world *w, uint64_t until_ns)
 		if (!core_is_stolen(w, w->config.steal_receiver_ns))
 			work += poll_end(w, &w->receiver_end.endpoint) +
 				send_all(w, &w->receiver_end.endpoint, &w->reverse);
+		work += poll_books(w);
 		work += close_those_over(w);
 		w->events++;
 		check(w);

@@ -52,6 +52,12 @@ struct wh_world_config {
 	uint64_t reader_rest_ns; /* likewise, and yields a chunk each time; 0: all at once */
 	uint64_t steal_ns; /* others have the sender's core every second span of this; 0: nobody */
 	uint64_t steal_receiver_ns; /* likewise the receiver's */
+	/*
+	 * The receiver's bookkeeping has a core of its own, which looks after pauses of up to
+	 * books_ns, and now and then one of WH_WORLD_BOOKS_STOP_NS. 0: it is done at once, where
+	 * packets are taken.
+	 */
+	uint64_t books_ns;
 	struct wh_link_model forward;
 	struct wh_link_model reverse;
 	uint64_t heal_ns; /* from then on both directions are clean; never: UINT64_MAX */
@@ -67,6 +73,8 @@ struct wh_world_config {
 		struct wh_session *receiver);
 	void *context;
 };
+
+#define WH_WORLD_BOOKS_STOP_NS (UINT64_C(50) * 1000000)
 
 #define WH_WORLD_PAUSE_NS (UINT64_C(7200) * 1000000000)
 

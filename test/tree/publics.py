@@ -22,6 +22,7 @@ from circles import PRODUCT, object_files, run, symbols
 FOR_TESTS = {
     'wh_endpoint_receive_deadline': 'virtual time goes on to the next deadline',
     'wh_endpoint_send_deadline': 'virtual time goes on to the next deadline',
+    'wh_endpoint_books_deadline': 'virtual time goes on to the next deadline',
     'wh_netem_count_queue_drop': 'for a queue that stands in for the one behind a port',
     'wh_netem_deadline': 'virtual time goes on to the next deadline',
     'wh_jobs_check': 'asserts what holds between two turns',

@@ -78,6 +78,7 @@ PROVED_ELSEWHERE = {
     'lib/endpoint/dispatch.c': 'part of a turn: test/unit/endpoint/lifecycle.c',
     'lib/endpoint/doubt.c': 'test/unit/endpoint/successors.c',
     'lib/endpoint/grant.c': 'test/unit/session/ask.c',
+    'lib/endpoint/books.c': 'part of the endpoint: test/sim',
     'lib/endpoint/places.c': 'part of the endpoint: test/unit/endpoint/endpoint.c',
     'lib/session/boxes.c': 'part of a session: test/unit/session/session_pns.c',
     'lib/session/decide.c': 'part of a transmitter: test/unit/session/session_udt.c',

@@ -145,6 +145,7 @@ struct wh_settings {
 	struct wh_cpu_list rx_cpus;
 	struct wh_cpu_list tx_cpus;
 	struct wh_cpu_list worker_cpus;
+	struct wh_cpu_list books_cpus;
 
 	/* [memory] */
 	uint64_t buffer_bytes; /* of all sessions together */

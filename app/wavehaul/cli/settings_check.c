@@ -271,6 +271,7 @@ static void assert_bounds(const struct wh_settings *settings)
 	WH_ASSERT(settings->rx_cpus.count <= WH_SETTINGS_CPUS_MAX);
 	WH_ASSERT(settings->tx_cpus.count <= WH_SETTINGS_CPUS_MAX);
 	WH_ASSERT(settings->worker_cpus.count <= WH_SETTINGS_CPUS_MAX);
+	WH_ASSERT(settings->books_cpus.count <= WH_SETTINGS_CPUS_MAX);
 	WH_ASSERT(settings->allows <= WH_SETTINGS_ALLOWS_MAX);
 	WH_ASSERT(settings->profile != NULL && settings->rate_bps >= WH_RATE_MIN);
 	WH_ASSERT(settings->parallel > 0 && settings->parallel <= WH_LANES_MAX);

@@ -283,6 +283,8 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("cores", "worker"), FIELD(worker_cpus), .flag = "worker-cpus", .type = WH_SETTING_CPUS,
 		.verbs = ALL, .argument = "LIST", .example = "10-11",
 		.help = "CPUs that read, write and hash"},
+	{KEY("cores", "books"), FIELD(books_cpus), .flag = "books-cpus", .type = WH_SETTING_CPUS,
+		.verbs = ALL, .argument = "LIST", .example = "12", .help = "CPUs for bookkeeping"},
 	{KEY("memory", "buffers"), FIELD(buffer_bytes), .flag = "buffers", .verbs = MOVERS,
 		SIZE(WH_BUFFERS_MIN_BYTES, WH_BUFFERS_MAX_BYTES), .standard = "512M",
 		.serve_standard = "1G", .argument = "SIZE", .example = "4G",

@@ -122,6 +122,22 @@ static int check(const struct wh_cpu_list *list, const char *name,
 	return 0;
 }
 
+/* Books that are kept where packets are received need no CPU of their own. */
+static int check_apart(
+	const struct wh_cpu_list *rx, const struct wh_cpu_list *books, char *why, size_t why_bytes)
+{
+	for (uint32_t i = 0; i < books->count; i++) {
+		if (!has(rx, books->cpu[i]))
+			continue;
+		snprintf(why, why_bytes,
+			"CPU %u of --books-cpus receives packets; name another one there, or name "
+			"it not in --rx-cpus",
+			books->cpu[i]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* Asserts what cores.h promises of the first core and of every queue. */
 static void check_cores(const struct wh_cores *cores, uint32_t queues)
 {
@@ -132,7 +148,7 @@ static void check_cores(const struct wh_cores *cores, uint32_t queues)
 	for (uint32_t i = 0; i < cores->count; i++) {
 		const struct wh_core *core = &cores->core[i];
 
-		WH_ASSERT(core->works || (core->receives | core->sends) != 0);
+		WH_ASSERT(core->works || (core->receives | core->sends | core->books) != 0);
 		WH_ASSERT((received & core->receives) == 0 && (sent & core->sends) == 0);
 		received |= core->receives;
 		sent |= core->sends;
@@ -153,17 +169,23 @@ static struct wh_cpu_list preferred(const struct wh_cores_allowed *allowed, uint
 int wh_cores_place(const struct wh_host_settings *settings, const struct wh_cores_allowed *allowed,
 	struct wh_cores *cores, char *why, size_t why_bytes)
 {
-	const struct wh_cpu_list cpus = preferred(allowed, settings->queues);
+	const struct wh_cpu_list near = preferred(allowed, settings->queues);
+	const struct wh_cpu_list apart = rest(&near, &settings->books_cpus, &settings->books_cpus);
+	const struct wh_cpu_list cpus = apart.count > 0 ? apart : near;
 	struct wh_cpu_list rx = settings->rx_cpus;
 	struct wh_cpu_list tx = settings->tx_cpus;
 	struct wh_cpu_list worker = settings->worker_cpus;
+	const struct wh_cpu_list *books = &settings->books_cpus;
 
 	WH_ASSERT(cpus.count > 0 && settings->queues > 0);
 	if (check(&rx, "rx", &allowed->cpus, why, why_bytes) != 0 ||
 		check(&tx, "tx", &allowed->cpus, why, why_bytes) != 0 ||
-		check(&worker, "worker", &allowed->cpus, why, why_bytes) != 0)
+		check(&worker, "worker", &allowed->cpus, why, why_bytes) != 0 ||
+		check(&settings->books_cpus, "books", &allowed->cpus, why, why_bytes) != 0)
 		return -EINVAL;
 	choose(&cpus, settings->queues, &rx, &tx, &worker);
+	if (check_apart(&rx, &settings->books_cpus, why, why_bytes) != 0)
+		return -EINVAL;
 
 	*cores = (struct wh_cores){0};
 	for (uint32_t i = 0; i < worker.count; i++)
@@ -171,6 +193,9 @@ int wh_cores_place(const struct wh_host_settings *settings, const struct wh_core
 	for (uint32_t queue = 0; queue < settings->queues; queue++) {
 		core_of(cores, rx.cpu[queue % rx.count])->receives |= (uint16_t)(1U << queue);
 		core_of(cores, tx.cpu[queue % tx.count])->sends |= (uint16_t)(1U << queue);
+		if (books->count > 0)
+			core_of(cores, books->cpu[queue % books->count])->books |=
+				(uint16_t)(1U << queue);
 	}
 	check_cores(cores, settings->queues);
 	return 0;
@@ -182,7 +207,8 @@ bool wh_cores_sends_alone(const struct wh_cores *cores, uint32_t queue)
 		const struct wh_core *core = &cores->core[i];
 
 		if (core->sends & 1U << queue)
-			return !core->works && core->receives == 0 && core->sends == 1U << queue;
+			return !core->works && core->receives == 0 && core->books == 0 &&
+			       core->sends == 1U << queue;
 	}
 	return false;
 }

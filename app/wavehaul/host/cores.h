@@ -11,6 +11,9 @@
  *   more       the first is a worker. Of the others each queue gets one that receives and then, as
  *              far as there are enough, one that sends; otherwise its receiving CPU sends, too. If
  *              there are more queues than other CPUs, these share the queues. The rest are workers.
+ *
+ * The bookkeeping of receivers is done where packets are received, unless the operator assigns CPUs
+ * to it: then queue i has the i-th of them, modulo their number, beside whatever else it does.
  */
 
 #include <sched.h>
@@ -25,6 +28,7 @@ struct wh_core {
 	bool works;
 	uint16_t receives; /* bit i: queue i */
 	uint16_t sends;
+	uint16_t books; /* keeps the books of what others receive */
 };
 
 struct wh_cores {

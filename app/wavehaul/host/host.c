@@ -226,6 +226,7 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 	struct wh_netif *netif = &host->netif[number];
 	struct wh_loop *receives = wh_runtime_loop_of(host->runtime, number, false);
 	struct wh_loop *sends = wh_runtime_loop_of(host->runtime, number, true);
+	struct wh_loop *books = wh_runtime_books_of(host->runtime, number);
 	struct wh_netif_config config = {
 		.port = host->port,
 		.queue = (uint16_t)number,
@@ -246,6 +247,7 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 		return wh_fail(-EINVAL, "%s", wrong);
 	config.endpoint.rx_meter = &receives->meter;
 	config.endpoint.tx_meter = &sends->meter;
+	config.endpoint.books_meter = books != NULL ? &books->meter : NULL;
 	if (wh_netif_init(netif, &config) != 0)
 		return wh_fail(-ENOMEM, "no memory for an endpoint");
 	host->shards++;
@@ -254,6 +256,8 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 	wh_neighbour_announce(&netif->neighbour, rte_rdtsc());
 	receives->nap_us = WH_LOOP_PACKET_NAP_US;
 	sends->nap_us = WH_LOOP_PACKET_NAP_US;
+	if (books != NULL)
+		wh_host_ctx_keep_books(books, &netif->endpoint);
 	wh_loop_add(receives, "receive", wh_netif_receive, netif);
 	wh_loop_add(sends, "send", wh_netif_send, netif);
 	/*

@@ -84,6 +84,7 @@ struct wh_endpoint_config wh_host_ctx_endpoint_config(
 		.with_handshake = ctx->handshake != NULL,
 		.sadb = ctx->handshake != NULL ? &ctx->handshake->sadb : NULL,
 		.queue = shard,
+		.books_apart = ctx->settings->books_cpus.count > 0,
 	};
 
 	WH_ASSERT(shard < ctx->settings->queues && ctx->shard[shard].ctx == ctx);
@@ -98,6 +99,17 @@ struct wh_endpoint_config wh_host_ctx_endpoint_config(
 	return config;
 }
 
+static int32_t poll_books(void *endpoint, uint64_t now_tsc)
+{
+	return wh_endpoint_books_poll(endpoint, now_tsc);
+}
+
+void wh_host_ctx_keep_books(struct wh_loop *loop, struct wh_endpoint *endpoint)
+{
+	loop->nap_us = WH_LOOP_PACKET_NAP_US;
+	wh_loop_add(loop, "books", poll_books, endpoint);
+}
+
 void wh_host_ctx_session_config(struct wh_host_ctx *ctx, struct wh_session_config *config)
 {
 	WH_ASSERT(ctx->hz > 0 && ctx->burst_pkts > 0);
@@ -107,6 +119,7 @@ void wh_host_ctx_session_config(struct wh_host_ctx *ctx, struct wh_session_confi
 	config->burst_pkts = ctx->burst_pkts;
 	config->line_bps = ctx->line_bps;
 	config->seed = wh_host_ctx_draw(ctx);
+	config->books_apart = ctx->settings->books_cpus.count > 0;
 }
 
 struct wh_address wh_host_ctx_address(const struct wh_host_ctx *ctx, uint8_t family, uint32_t shard)

@@ -84,6 +84,9 @@ uint64_t wh_host_ctx_draw(struct wh_host_ctx *ctx);
 struct wh_endpoint_config wh_host_ctx_endpoint_config(
 	struct wh_host_ctx *ctx, uint32_t shard, uint32_t places);
 
+/* Adds the bookkeeping of that endpoint's receivers to the loop of another core. */
+void wh_host_ctx_keep_books(struct wh_loop *loop, struct wh_endpoint *endpoint);
+
 /*
  * A session's configuration on this host, except profile, sizes, memory, rate and patience, which
  * the caller or the peer's OPEN decide.

@@ -20,6 +20,7 @@ struct wh_host_settings wh_host_settings_of(const struct wh_settings *settings)
 		.rx_cpus = settings->rx_cpus,
 		.tx_cpus = settings->tx_cpus,
 		.worker_cpus = settings->worker_cpus,
+		.books_cpus = settings->books_cpus,
 		.buffer_bytes = settings->buffer_bytes,
 		.no_huge = settings->no_huge,
 		.verbose = settings->verbose,

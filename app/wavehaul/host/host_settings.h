@@ -31,6 +31,7 @@ struct wh_host_settings {
 	struct wh_cpu_list rx_cpus; /* count 0: not given */
 	struct wh_cpu_list tx_cpus;
 	struct wh_cpu_list worker_cpus;
+	struct wh_cpu_list books_cpus; /* count 0: receiving cores do the bookkeeping */
 	uint64_t buffer_bytes; /* of all sessions together */
 	bool no_huge;
 	bool verbose;

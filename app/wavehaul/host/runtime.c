@@ -45,9 +45,9 @@ static int start_threads(struct wh_runtime *runtime)
 	int rc = wh_loop_threads_start(&runtime->threads, runtime->loop, &runtime->cores);
 
 	if (rc != 0)
-		wh_complain(
-			"the system gives no thread for each of %u CPUs (%s): raise its limit "
-			"(ulimit -u), or name fewer with --rx-cpus, --tx-cpus and --worker-cpus",
+		wh_complain("the system gives no thread for each of %u CPUs (%s): raise its limit "
+			    "(ulimit -u), or name fewer with --rx-cpus, --tx-cpus, "
+			    "--worker-cpus and --books-cpus",
 			runtime->cores.count, strerror(-rc));
 	else
 		runtime->hz = wh_tsc_measure_hz(&began);
@@ -78,6 +78,14 @@ int wh_runtime_start(struct wh_runtime *runtime, const struct wh_cores *cores, b
 		runtime->loop[i].away_tsc = wh_us_to_tsc(runtime->hz, WH_LOOP_AWAY_US);
 	}
 	return 0;
+}
+
+struct wh_loop *wh_runtime_books_of(struct wh_runtime *runtime, uint32_t queue)
+{
+	for (uint32_t i = 0; i < runtime->cores.count; i++)
+		if (runtime->cores.core[i].books & 1U << queue)
+			return &runtime->loop[i];
+	return NULL;
 }
 
 struct wh_loop *wh_runtime_loop_of(struct wh_runtime *runtime, uint32_t queue, bool sends)

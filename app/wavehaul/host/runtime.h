@@ -42,6 +42,9 @@ int wh_runtime_start(struct wh_runtime *runtime, const struct wh_cores *cores, b
 /* The loop of the core that sends (`sends`) or receives for the queue. */
 struct wh_loop *wh_runtime_loop_of(struct wh_runtime *runtime, uint32_t queue, bool sends);
 
+/* The loop of the core that does the receivers' bookkeeping of that queue; NULL: who receives. */
+struct wh_loop *wh_runtime_books_of(struct wh_runtime *runtime, uint32_t queue);
+
 /*
  * Adds a task to the loop of worker number `worker` (modulo their number); returns the core's
  * number. Call before wh_runtime_run.

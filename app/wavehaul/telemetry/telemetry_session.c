@@ -254,6 +254,7 @@ void wh_tel_put_counters(json_t *data, const struct wh_session_stats *stats, uin
 	wh_tel_put(data, "control_received_pkts", stats->control_received_pkts);
 	wh_tel_put(data, "control_stale_pkts", stats->control_stale_pkts);
 	wh_tel_put(data, "control_full_pkts", stats->control_full_pkts);
+	wh_tel_put(data, "notes_full_pkts", stats->notes_full_pkts);
 	wh_tel_put(data, "bad_pkts", stats->bad_pkts);
 	wh_tel_put(data, "bad_window_pkts", stats->bad_window_pkts);
 	wh_tel_put(data, "bad_place_pkts", stats->bad_place_pkts);

@@ -9,7 +9,7 @@
  *
  * Each overflow halves the share, at most once in WH_INTAKE_PAUSE_MS, since what was offered before
  * still arrives. Afterwards it grows by its size per WH_INTAKE_GROWS_MS until it is the whole. All
- * of it belongs to the receiving core.
+ * of it belongs to the core that does the receivers' bookkeeping.
  */
 
 #include <stdint.h>

@@ -125,6 +125,7 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 {
 	struct wh_loop *receives = wh_runtime_loop_of(host->runtime, number, false);
 	struct wh_loop *sends = wh_runtime_loop_of(host->runtime, number, true);
+	struct wh_loop *books = wh_runtime_books_of(host->runtime, number);
 	struct wh_udp *udp = &host->udp[number];
 	struct wh_udp_config config = {
 		.sockets = udp->config.sockets,
@@ -135,11 +136,14 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 
 	config.endpoint.rx_meter = &receives->meter;
 	config.endpoint.tx_meter = &sends->meter;
+	config.endpoint.books_meter = books != NULL ? &books->meter : NULL;
 	if (wh_udp_init(udp, &config) != 0)
 		return wh_fail(-ENOMEM, "no memory for an endpoint");
 	host->shards++;
 	receives->nap_us = WH_LOOP_PACKET_NAP_US;
 	sends->nap_us = WH_LOOP_PACKET_NAP_US;
+	if (books != NULL)
+		wh_host_ctx_keep_books(books, &udp->endpoint);
 	wh_loop_add(receives, "receive", wh_udp_receive, udp);
 	wh_loop_add(sends, "send", wh_udp_send, udp);
 	return 0;
