@@ -63,6 +63,11 @@ bool wh_early_confirm(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const 
 	return keep(endpoint, arrived_tsc, bytes, length, from, sa);
 }
 
+bool wh_early_waits(const struct wh_endpoint *endpoint, const struct wh_address *from)
+{
+	return !endpoint->early.replaying && find(&endpoint->early, from) != NULL;
+}
+
 bool wh_early_follow(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8_t *bytes,
 	size_t length, const struct wh_address *from)
 {

@@ -49,6 +49,9 @@ void wh_early_close(struct wh_early *early);
 bool wh_early_confirm(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8_t *bytes,
 	size_t length, const struct wh_address *from, uint32_t sa);
 
+/* Whether a CONFIRM of that address is kept: a repeated one must not overtake what follows it. */
+bool wh_early_waits(const struct wh_endpoint *endpoint, const struct wh_address *from);
+
 /* A packet of no session: true if a CONFIRM of its sender is kept, and the packet behind it. */
 bool wh_early_follow(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const uint8_t *bytes,
 	size_t length, const struct wh_address *from);

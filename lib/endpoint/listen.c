@@ -227,6 +227,10 @@ static enum wh_wire_reason input_bound(struct wh_endpoint *endpoint, uint64_t no
 	if (endpoint->config.sadb == NULL)
 		return WH_WIRE_KEY;
 
+	if (unlikely(endpoint->early.pkts > 0) && packet->type == WH_PACKET_CONFIRM &&
+		wh_early_waits(endpoint, from))
+		return WH_WIRE_OK;
+
 	struct wh_sa *sa = wh_sadb_hold(endpoint->config.sadb, packet->cid);
 
 	if (sa == NULL && packet->type == WH_PACKET_CONFIRM &&
