@@ -60,7 +60,7 @@ static const struct wh_record_field entry_fields[] = {
 	FIELD(entry, path_bytes, 1, WH_PATH_BYTES_MAX),
 	FIELD(entry, link_bytes, 0, WH_PATH_BYTES_MAX),
 	FIELD(entry, kind, WH_ENTRY_FILE, WH_ENTRY_PREFIX),
-	FIELD(entry, content, WH_CONTENT_NONE, WH_CONTENT_STREAM),
+	FIELD(entry, content, WH_CONTENT_NONE, WH_CONTENT_AHEAD),
 	ANY(entry, split),
 	ANY(entry, uid),
 	ANY(entry, gid),
@@ -441,6 +441,8 @@ static bool entry_holds(const struct wh_entry *entry)
 		return false;
 	if (entry->content == WH_CONTENT_INLINE && entry->size_bytes > WH_INLINE_BYTES_MAX)
 		return false;
+	if (entry->content == WH_CONTENT_AHEAD && entry->size_bytes <= WH_INLINE_BYTES_MAX)
+		return false;
 	if (wh_content_is_split(entry->content) != (entry->split != 0))
 		return false;
 	return entry->kind == WH_ENTRY_FILE || entry->content == WH_CONTENT_NONE;
@@ -500,6 +502,12 @@ static bool order_holds(const struct wh_ordering *order)
 	       !has_nul(order->words, order->words_bytes);
 }
 
+/* Without `resume` an offset is that of what came with an ENTRY. */
+static bool want_holds(uint64_t offset, uint8_t resume)
+{
+	return resume == WH_RESUME_OFF ? offset == 0 || offset == WH_INLINE_BYTES_MAX : offset > 0;
+}
+
 static bool holds(const struct wh_record *record)
 {
 	switch (record->type) {
@@ -508,7 +516,7 @@ static bool holds(const struct wh_record *record)
 	case WH_RECORD_EXTENT:
 		return record->extent.offset <= INT64_MAX - record->extent.bytes;
 	case WH_RECORD_WANT:
-		return (record->want.offset == 0) == (record->want.resume == WH_RESUME_OFF) &&
+		return want_holds(record->want.offset, record->want.resume) &&
 		       (record->want.seed == 0 || record->want.resume > WH_RESUME_ATTRIBUTES);
 	case WH_RECORD_FILE_END:
 		return (record->file_end.error == 0) == (record->file_end.doing == 0);
@@ -541,11 +549,8 @@ static size_t rest_bytes(const struct wh_record *record)
 
 	switch (record->type) {
 	case WH_RECORD_ENTRY:
-		bytes = (size_t)record->entry.path_bytes + record->entry.link_bytes +
-			record->entry.xattr_bytes;
-		if (record->entry.content == WH_CONTENT_INLINE)
-			bytes += record->entry.size_bytes;
-		return bytes;
+		return (size_t)record->entry.path_bytes + record->entry.link_bytes +
+		       record->entry.xattr_bytes + wh_entry_inline_bytes(&record->entry);
 	case WH_RECORD_FAULT:
 		return record->fault.path_bytes;
 	case WH_RECORD_REFUSED:
@@ -601,9 +606,7 @@ static uint8_t *put_rest(const struct wh_record *record, uint8_t *at)
 		at = put(at, record->entry.path, record->entry.path_bytes);
 		at = put(at, record->entry.link, record->entry.link_bytes);
 		at = put(at, record->entry.xattrs, record->entry.xattr_bytes);
-		if (record->entry.content == WH_CONTENT_INLINE)
-			at = put(at, record->entry.inline_bytes, record->entry.size_bytes);
-		return at;
+		return put(at, record->entry.inline_bytes, wh_entry_inline_bytes(&record->entry));
 	case WH_RECORD_FAULT:
 		return put(at, record->fault.path, record->fault.path_bytes);
 	case WH_RECORD_REFUSED:
@@ -693,7 +696,7 @@ static const uint8_t *take_rest(const uint8_t *at, struct wh_record *record)
 		entry->xattrs = (const uint8_t *)entry->link + entry->link_bytes;
 		at = entry->xattrs + entry->xattr_bytes;
 		entry->inline_bytes = at;
-		return entry->content == WH_CONTENT_INLINE ? at + entry->size_bytes : at;
+		return at + wh_entry_inline_bytes(entry);
 	case WH_RECORD_FAULT:
 		record->fault.path = (const char *)at;
 		return at + record->fault.path_bytes;

@@ -22,6 +22,11 @@
  * beginning. Digests of extents and FILE_END cover what was sent in this job. If the sink sends an
  * OUTCOME meanwhile, FILE_END follows nevertheless, early and with an error.
  *
+ * AHEAD is like ASK, with the file's first WH_INLINE_BYTES_MAX bytes in its ENTRY, before anybody
+ * has asked for them. A sink that wants the file as a whole may take them: its WANT has that offset
+ * and no `resume`, and the first extent begins there. Digests then cover them, too. A WANT without
+ * an offset asks for them once more, as any other answer leaves them out.
+ *
  * With the wish BLOCKS the sink may send digests of the existing file of that name, block by block
  * from its beginning (file/blocks.h), in any number of BLOCKS records before WANT. Then extents
  * contain what differs, in order of their offsets, and FILE_END has the digest of the whole file.
@@ -52,7 +57,7 @@
 #include "base/chunk.h"
 #include "bundle/choice.h"
 
-#define WH_BUNDLE_VERSION 12
+#define WH_BUNDLE_VERSION 13
 
 /* Files up to this size are contained in their ENTRY; larger ones are sent in extents. */
 #define WH_INLINE_BYTES_MAX (UINT32_C(256) << 10)
@@ -132,6 +137,7 @@ enum wh_entry_content {
 	WH_CONTENT_LEAD = 3,    /* like ASK, for one segment; the others go by the other lanes */
 	WH_CONTENT_SEGMENT = 4, /* one of the other segments */
 	WH_CONTENT_STREAM = 5,  /* like ASK, of unknown size: 0, until FILE_END */
+	WH_CONTENT_AHEAD = 6,   /* like ASK, of a file whose beginning is in the record */
 };
 
 static inline bool wh_entry_is_folder(uint8_t kind)
@@ -203,7 +209,7 @@ struct wh_entry {
 	const char *path;
 	const char *link;            /* the link's text; HARD: the path of the file */
 	const uint8_t *xattrs;       /* bundle/xattrs.h */
-	const uint8_t *inline_bytes; /* size_bytes of them */
+	const uint8_t *inline_bytes; /* wh_entry_inline_bytes() of them */
 };
 
 /*
@@ -513,6 +519,14 @@ struct wh_record {
 
 /* Length of the encoded record, with head and padding. */
 uint32_t wh_record_bytes(const struct wh_record *record);
+
+/* How many bytes of the file its ENTRY contains. */
+static inline uint32_t wh_entry_inline_bytes(const struct wh_entry *entry)
+{
+	if (entry->content == WH_CONTENT_AHEAD)
+		return WH_INLINE_BYTES_MAX;
+	return entry->content == WH_CONTENT_INLINE ? (uint32_t)entry->size_bytes : 0;
+}
 
 /* Where an entry's content will be in its record, so that it may be written there in advance. */
 uint32_t wh_entry_content_at(const struct wh_entry *entry);

@@ -261,6 +261,7 @@ void wh_sink_close(struct wh_sink *sink)
 	wh_folder_log_free(&sink->folders);
 	wh_names_leave(&sink->config.used->names, &sink->config.account);
 	wh_names_leave(&sink->config.used->there, &sink->config.account);
+	free(sink->ahead.bytes);
 	free(sink->large_paths);
 	free(sink);
 }

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "file/all_bytes.h"
 #include "sink/sink_internal.h"
 
 static enum wh_large_state first_state(
@@ -41,6 +42,35 @@ static void keep_more(struct wh_sink *sink, struct wh_large *file, const struct 
 			memcpy(xattrs, entry->xattrs, entry->xattr_bytes);
 	}
 	file->more.xattrs = xattrs;
+}
+
+/* Until the file is reserved; of one file at a time. Others are asked for as a whole. */
+static void keep_ahead(struct wh_sink *sink, struct wh_large *file, const struct wh_entry *entry)
+{
+	if (sink->ahead.file != NULL)
+		return;
+	sink->ahead.bytes = malloc(WH_INLINE_BYTES_MAX);
+	if (sink->ahead.bytes == NULL)
+		return;
+	memcpy(sink->ahead.bytes, entry->inline_bytes, WH_INLINE_BYTES_MAX);
+	sink->ahead.file = file;
+}
+
+/* The file is reserved and new, and nothing of it exists: its descriptor is at the beginning. */
+static void write_ahead(struct wh_sink *sink, struct wh_large *file)
+{
+	uint8_t *bytes = sink->ahead.bytes;
+	int rc = wh_write_all(file->fd, bytes, WH_INLINE_BYTES_MAX);
+
+	if (rc < 0) {
+		wh_large_fail(sink, file, rc, WH_DOING_WRITING);
+		return;
+	}
+	sink->progress.bytes += WH_INLINE_BYTES_MAX;
+	wh_large_wrote(sink, file, WH_INLINE_BYTES_MAX);
+	wh_ahead_note(sink, file, bytes);
+	sink->ahead.bytes = NULL;
+	free(bytes);
 }
 
 bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status)
@@ -80,6 +110,8 @@ bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struc
 	memcpy(sink->large_paths[file - sink->large], entry->path, entry->path_bytes);
 	sink->large_count++;
 	keep_more(sink, file, entry);
+	if (entry->content == WH_CONTENT_AHEAD && !sink->config.is_pipe)
+		keep_ahead(sink, file, entry);
 	return true;
 }
 
@@ -144,11 +176,20 @@ static int32_t reserve(struct wh_sink *sink)
 {
 	struct wh_large *file = sink->reserving;
 
-	if (wh_large_reserve(sink, file, 0) == 0) {
+	if (sink->ahead.file == file && (file->from > file->first || file->basis != NULL))
+		wh_ahead_drop(sink, file);
+
+	bool ahead = sink->ahead.file == file;
+
+	if (wh_large_reserve(sink, file, ahead ? WH_INLINE_BYTES_MAX : 0) == 0) {
 		if (file->failed)
 			sink->reserving = NULL;
 		return 1;
 	}
+	if (ahead)
+		write_ahead(sink, file);
+	if (file->failed)
+		return 1;
 	/* A lead lane keeps it open: others may be ahead, and the journal must know the file. */
 	if (!file->is_lead || !file->kept) {
 		close(file->fd);

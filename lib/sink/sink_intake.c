@@ -119,7 +119,12 @@ static void take_extent(struct wh_sink *sink, const struct wh_record *record)
 		wh_sink_break(sink, -EDQUOT, WH_DOING_ADDING);
 		return;
 	}
-	if (file->state == WH_LARGE_ANSWERED) {
+	if (file->state == WH_LARGE_ANSWERED && file->offset > file->from) {
+		WH_ASSERT(sink->ahead.file == file);
+		sink->content = sink->ahead.hasher;
+		wh_ahead_drop(sink, file);
+		prove(sink, file, &record->extent.digest);
+	} else if (file->state == WH_LARGE_ANSWERED) {
 		wh_hasher_init(&sink->content);
 		sink->progress.totals.resumed_bytes += file->from - file->first;
 		if (sink->config.keeping.resume == WH_RESUME_SPARSE && file->basis == NULL)

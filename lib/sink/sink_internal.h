@@ -191,6 +191,13 @@ struct wh_intake {
 	struct wh_large *file; /* between its first EXTENT and its FILE_END */
 };
 
+/* The beginning of one large file, which came with its ENTRY; bundle/record.h: AHEAD. */
+struct wh_sink_ahead {
+	struct wh_large *file; /* NULL: none */
+	uint8_t *bytes;        /* WH_INLINE_BYTES_MAX of them; NULL: written */
+	struct wh_hasher hasher;
+};
+
 struct wh_folder_log {
 	uint8_t *bytes;
 	size_t room;
@@ -312,6 +319,7 @@ struct wh_sink {
 	struct wh_large large[WH_SINK_LARGE_MAX];
 	char (*large_paths)[WH_PATH_BYTES_MAX];
 	uint32_t large_count;
+	struct wh_sink_ahead ahead;
 	struct wh_large *split_file[WH_SPLITS_MAX]; /* files with an assembly */
 	uint32_t split_files;
 	uint32_t gathering; /* files that this lane leads and that wait for other segments */
@@ -452,6 +460,12 @@ void wh_large_take_back(struct wh_sink *sink, struct wh_large *file, uint64_t by
 void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file);
 /* `bytes` more are written and counted by the file system. */
 void wh_large_wrote(struct wh_sink *sink, struct wh_large *file, uint32_t bytes);
+/*
+ * What came with an ENTRY. _note: the first extent will follow it. _drop: the file is gone, or its
+ * beginning is of no use.
+ */
+void wh_ahead_note(struct wh_sink *sink, struct wh_large *file, const uint8_t *bytes);
+void wh_ahead_drop(struct wh_sink *sink, const struct wh_large *file);
 /* The current raw chunk is written or given to a slot, or dropped. */
 void wh_sink_raw_done(struct wh_sink *sink, uint32_t bytes);
 

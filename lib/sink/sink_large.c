@@ -92,6 +92,22 @@ void wh_large_give_up_room(struct wh_sink *sink, struct wh_large *file)
 	take_back_to(sink, file, 0);
 }
 
+void wh_ahead_note(struct wh_sink *sink, struct wh_large *file, const uint8_t *bytes)
+{
+	sink->ahead.file = file;
+	wh_hasher_init(&sink->ahead.hasher);
+	wh_hasher_add(&sink->ahead.hasher, bytes, WH_INLINE_BYTES_MAX);
+	went_on(sink, file, WH_INLINE_BYTES_MAX);
+}
+
+void wh_ahead_drop(struct wh_sink *sink, const struct wh_large *file)
+{
+	if (sink->ahead.file != file)
+		return;
+	free(sink->ahead.bytes);
+	sink->ahead = (struct wh_sink_ahead){0};
+}
+
 void wh_sink_raw_done(struct wh_sink *sink, uint32_t bytes)
 {
 	struct wh_intake *intake = &sink->intake;

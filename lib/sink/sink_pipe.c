@@ -24,15 +24,19 @@ int32_t wh_sink_pipe_inline(struct wh_sink *sink, const struct wh_entry *entry)
 {
 	struct wh_intake *intake = &sink->intake;
 
-	if (sink->record.type != WH_RECORD_ENTRY || entry->content != WH_CONTENT_INLINE ||
-		intake->has_piped)
+	if (sink->record.type != WH_RECORD_ENTRY || intake->has_piped)
 		return -1;
 
-	size_t taken = put(sink, entry->inline_bytes + intake->piped_bytes,
-		entry->size_bytes - intake->piped_bytes);
+	uint32_t bytes = wh_entry_inline_bytes(entry);
+
+	if (bytes == 0)
+		return -1;
+
+	size_t taken =
+		put(sink, entry->inline_bytes + intake->piped_bytes, bytes - intake->piped_bytes);
 
 	intake->piped_bytes += taken;
-	if (intake->piped_bytes < entry->size_bytes)
+	if (intake->piped_bytes < bytes)
 		return taken > 0 ? WH_SINK_WORK_FILE : 0;
 	intake->has_piped = true;
 	intake->piped_id = entry->id;
@@ -43,6 +47,7 @@ void wh_sink_take_piped(struct wh_sink *sink, const struct wh_entry *entry)
 {
 	struct wh_intake *intake = &sink->intake;
 	const struct stat nothing = {0};
+	struct wh_large *large;
 	struct wh_staged file = {
 		.id = entry->id,
 		.bytes = entry->size_bytes,
@@ -65,8 +70,11 @@ void wh_sink_take_piped(struct wh_sink *sink, const struct wh_entry *entry)
 	bool asked = wh_sink_ask(sink, entry, &nothing);
 
 	WH_ASSERT(asked); /* the first one */
-	wh_sink_find_large(sink, entry->id)->state = WH_LARGE_ANSWERED;
-	wh_sink_answer_id(sink, WH_RECORD_WANT, entry->id);
+	large = wh_sink_find_large(sink, entry->id);
+	large->state = WH_LARGE_ANSWERED;
+	if (entry->content == WH_CONTENT_AHEAD)
+		wh_ahead_note(sink, large, entry->inline_bytes);
+	wh_sink_answer_want(sink, large);
 }
 
 int32_t wh_sink_pipe_raw(struct wh_sink *sink)

@@ -34,6 +34,7 @@ void wh_large_forget(struct wh_sink *sink, struct wh_large *file)
 	free((void *)file->more.xattrs);
 	file->more.xattrs = NULL;
 	wh_basis_free(sink, file);
+	wh_ahead_drop(sink, file);
 	wh_sink_unkeep(sink, file);
 	wh_large_leave(sink, file);
 	file->state = WH_LARGE_NONE;

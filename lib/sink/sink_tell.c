@@ -62,7 +62,7 @@ void wh_sink_answer_want(struct wh_sink *sink, const struct wh_large *file)
 
 	record->type = WH_RECORD_WANT;
 	record->want.id = file->id;
-	record->want.offset = resumes ? file->from : 0;
+	record->want.offset = resumes || file->offset > file->first ? file->offset : 0;
 	record->want.digest = resumes ? file->likeness : (struct wh_digest){{0}};
 	record->want.seed = resumes ? file->seed : 0;
 	record->want.resume = resumes ? (uint8_t)sink->config.keeping.resume : WH_RESUME_OFF;

@@ -49,6 +49,11 @@ static bool take_want(struct wh_source *source, const struct wh_record *record)
 		return false;
 	if (offset == 0)
 		return true;
+	if (record->want.resume == WH_RESUME_OFF) {
+		file->is_taken = file->is_ahead;
+		source->progress.bytes_read += offset;
+		return file->is_taken;
+	}
 	if (file->told_count > 0 || offset <= file->segment.from || offset >= file->segment.end ||
 		(offset - file->segment.from) % WH_DIRECT_BYTES != 0)
 		return false;

@@ -76,6 +76,7 @@ void wh_source_put_asking(struct wh_source *source, struct wh_split *split, int 
 		.state = WH_ASKED_OUT,
 		.is_segment = entry->content == WH_CONTENT_SEGMENT,
 		.is_stream = entry->content == WH_CONTENT_STREAM,
+		.is_ahead = entry->content == WH_CONTENT_AHEAD,
 		.status = source->item_status,
 		.segment = {.end = entry->size_bytes},
 		.base = entry->content == WH_CONTENT_ASK ? source->item_base : 0,

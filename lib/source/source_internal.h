@@ -69,6 +69,8 @@ struct wh_source_asked {
 	bool is_cancelled; /* the sink has failed it meanwhile */
 	bool is_segment;   /* another lane reports its outcome */
 	bool is_stream;
+	bool is_ahead;             /* its first WH_INLINE_BYTES_MAX bytes are in its ENTRY */
+	bool is_taken;             /* and the sink has taken them */
 	int error;                 /* positive errno, if there is no descriptor */
 	struct wh_segment segment; /* what is to be sent */
 	uint64_t base;             /* byte of the file from which `segment` counts */
@@ -161,6 +163,8 @@ struct wh_source {
 	struct wh_source_links *links; /* NULL: none found */
 	uint64_t inline_bytes_max;
 	uint32_t packed_bytes; /* since the last large file */
+	bool went_ahead;
+	struct wh_hasher ahead; /* of the bytes that went ahead */
 
 	struct wh_ledger ledger;
 	uint64_t ids_out; /* entries below this were sent */

@@ -32,6 +32,17 @@ static void send_from(struct wh_source *source, uint64_t offset)
 	wh_source_read_run(source, offset, segment->end);
 }
 
+/* Sends what is behind the bytes in ENTRY, which the digests cover. */
+static void send_behind_ahead(struct wh_source *source)
+{
+	struct wh_reading *reading = &source->reading;
+	const struct wh_segment *segment = &reading->file->segment;
+
+	reading->hasher = source->ahead;
+	wh_source_read_run(source, WH_INLINE_BYTES_MAX, segment->end);
+	reading->from = segment->from;
+}
+
 void wh_source_stop_proof(struct wh_source *source)
 {
 	wh_likeness_free(source->reading.likeness);
@@ -111,6 +122,8 @@ static void begin_file(struct wh_source *source)
 		reading->step = WH_READING_COMPARES;
 	} else if (file->told != NULL) {
 		wh_source_begin_blocks(source);
+	} else if (file->is_taken) {
+		send_behind_ahead(source);
 	} else if (file->resume != WH_RESUME_OFF && !ranged) {
 		begin_resumed(source);
 	} else {

@@ -173,10 +173,61 @@ static struct wh_entry *begin_ask(struct wh_source *source)
 	return entry;
 }
 
+/* 0: read and unchanged; else a positive errno, EAGAIN if changed; updates item_status. */
+static int read_inline(struct wh_source *source, uint8_t *bytes, uint64_t count)
+{
+	struct stat before = source->item_status;
+	ssize_t got = wh_read_all_at(source->item_fd, bytes, (size_t)count, source->item_base);
+
+	if (got < 0)
+		return (int)-got;
+	if (fstat(source->item_fd, &source->item_status) != 0)
+		return errno;
+	return wh_is_unchanged(&before, &source->item_status) ? 0 : EAGAIN;
+}
+
+/* Reads directly into the record's place, around which the record is written; there is room. */
+static int read_content(struct wh_source *source, struct wh_entry *entry)
+{
+	struct wh_chunk *chunk = source->pack.chunk;
+	uint8_t *content = chunk->data + chunk->bytes + wh_entry_content_at(entry);
+	uint32_t bytes = wh_entry_inline_bytes(entry);
+
+	entry->inline_bytes = content;
+	return bytes == 0 ? 0 : read_inline(source, content, bytes);
+}
+
+/*
+ * The first large file of a job begins behind its ENTRY: the sink's first answer is a round trip
+ * away, and most sinks want it. It costs as much as a small file that the sink has.
+ */
+static bool may_go_ahead(const struct wh_source *source, const struct wh_entry *entry)
+{
+	const uint32_t doubts = WH_CHOICE_UPDATE | WH_CHOICE_ABSENT | WH_CHOICE_QUICK |
+				WH_CHOICE_DRY | WH_CHOICE_BLOCKS;
+
+	return !source->config.is_early && !source->went_ahead && !source->has_answers &&
+	       !wh_source_has_range(source) && (source->config.choice.wishes & doubts) == 0 &&
+	       entry->hole_bytes == 0 && source->inline_bytes_max == WH_INLINE_BYTES_MAX;
+}
+
+static void go_ahead(struct wh_source *source, struct wh_entry *entry)
+{
+	if (read_content(source, entry) != 0) {
+		entry->content = WH_CONTENT_ASK;
+		return;
+	}
+	source->went_ahead = true;
+	wh_hasher_init(&source->ahead);
+	wh_hasher_add(&source->ahead, entry->inline_bytes, WH_INLINE_BYTES_MAX);
+}
+
 static bool put_ask(struct wh_source *source)
 {
 	struct wh_entry *entry = begin_ask(source);
 
+	if (may_go_ahead(source, entry))
+		entry->content = WH_CONTENT_AHEAD;
 	if (source->asked_count == WH_SOURCE_ASKED || !wh_source_entry_has_room(source))
 		return false;
 
@@ -185,6 +236,8 @@ static bool put_ask(struct wh_source *source)
 	if (split != NULL) {
 		entry->content = WH_CONTENT_LEAD;
 		entry->split = split->number;
+	} else if (entry->content == WH_CONTENT_AHEAD) {
+		go_ahead(source, entry);
 	}
 	wh_source_put_asking(source, split, source->item_fd);
 	source->item_fd = -1;
@@ -204,19 +257,6 @@ static bool put_segment(struct wh_source *source)
 	return true;
 }
 
-/* 0: read and unchanged; else a positive errno, EAGAIN if changed; updates item_status. */
-static int read_inline(struct wh_source *source, uint8_t *bytes, uint64_t count)
-{
-	struct stat before = source->item_status;
-	ssize_t got = wh_read_all_at(source->item_fd, bytes, (size_t)count, source->item_base);
-
-	if (got < 0)
-		return (int)-got;
-	if (fstat(source->item_fd, &source->item_status) != 0)
-		return errno;
-	return wh_is_unchanged(&before, &source->item_status) ? 0 : EAGAIN;
-}
-
 static bool put_file(struct wh_source *source);
 
 static bool put_inline(struct wh_source *source)
@@ -229,10 +269,7 @@ static bool put_inline(struct wh_source *source)
 	if (!wh_source_entry_has_room(source))
 		return false;
 
-	/* Reads directly into the record's place, around which the record is written. */
-	struct wh_chunk *chunk = source->pack.chunk;
-	uint8_t *content = chunk->data + chunk->bytes + wh_entry_content_at(entry);
-	int error = entry->size_bytes == 0 ? 0 : read_inline(source, content, entry->size_bytes);
+	int error = read_content(source, entry);
 
 	if (error == EAGAIN && ++source->item_tries < TRIES_MAX)
 		return put_file(source);
@@ -243,7 +280,6 @@ static bool put_inline(struct wh_source *source)
 			spoil(source, error, WH_DOING_READING);
 		return put_fault(source);
 	}
-	entry->inline_bytes = content;
 	source->progress.bytes_read += entry->size_bytes;
 	wh_source_put_entry(source);
 	return true;

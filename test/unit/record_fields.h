@@ -17,7 +17,7 @@
 #define RECORD_TYPES 64 /* more than there are */
 
 /* Texts of a record that is made here end before this. */
-#define RECORD_ROOM (UINT32_C(300) << 10)
+#define RECORD_ROOM (UINT32_C(600) << 10)
 
 static inline const struct wh_record_field *record_field(uint32_t type, const char *name)
 {
@@ -101,8 +101,10 @@ static inline void settle_entry(uint8_t *bytes, const struct wh_record_field *pi
 								 : WH_CONTENT_NONE);
 	else if (hole_bytes == 0)
 		record_set(bytes, type, "size_bytes",
-			record_is(bytes, type, "content") != WH_CONTENT_NONE &&
-				record_is(bytes, type, "content") != WH_CONTENT_STREAM);
+			record_is(bytes, type, "content") == WH_CONTENT_AHEAD
+				? WH_INLINE_BYTES_MAX + 1
+				: record_is(bytes, type, "content") != WH_CONTENT_NONE &&
+					  record_is(bytes, type, "content") != WH_CONTENT_STREAM);
 	if (record_pinned(pinned, "link_bytes"))
 		record_set(bytes, type, "kind",
 			record_is(bytes, type, "link_bytes") > 0 ? WH_ENTRY_LINK : WH_ENTRY_FILE);
@@ -215,6 +217,8 @@ static inline uint32_t record_finish(uint8_t *bytes, uint32_t type)
 		       record_is(bytes, type, "xattr_bytes");
 		if (record_is(bytes, type, "content") == WH_CONTENT_INLINE)
 			rest += record_is(bytes, type, "size_bytes");
+		if (record_is(bytes, type, "content") == WH_CONTENT_AHEAD)
+			rest += WH_INLINE_BYTES_MAX;
 	} else if (type == WH_RECORD_FAULT) {
 		rest = record_is(bytes, type, "path_bytes");
 	} else if (type == WH_RECORD_REFUSED) {

@@ -20,7 +20,9 @@
 #include "sink/sink.h"
 #include "unit.h"
 
-#define RIG_CHUNK_BYTES  65536
+#ifndef RIG_CHUNK_BYTES
+#define RIG_CHUNK_BYTES 65536
+#endif
 #define RIG_ANSWER_BYTES 4096
 #define RIG_CHUNKS       32
 #define RIG_ANSWERS      4

@@ -299,6 +299,12 @@ static inline char *rig_text(const char *text, size_t bytes)
 	return copy;
 }
 
+/* Whatever came with it is asked for. */
+static inline bool rig_is_asking(const struct wh_entry *entry)
+{
+	return entry->content == WH_CONTENT_ASK || entry->content == WH_CONTENT_AHEAD;
+}
+
 static inline void rig_take_entry(struct rig *rig, const struct wh_entry *entry)
 {
 	struct rig_entry *kept = &rig->entries[rig->entry_count++];
@@ -314,7 +320,9 @@ static inline void rig_take_entry(struct rig *rig, const struct wh_entry *entry)
 		memcpy(kept->bytes, entry->inline_bytes, entry->size_bytes);
 		kept->have_bytes = entry->size_bytes;
 	}
-	if (entry->content == WH_CONTENT_ASK && rig->wants)
+	if (entry->content == WH_CONTENT_AHEAD)
+		memcpy(kept->bytes, entry->inline_bytes, WH_INLINE_BYTES_MAX);
+	if (rig_is_asking(entry) && rig->wants)
 		rig_want(rig, entry->id);
 }
 
@@ -323,7 +331,7 @@ static inline void rig_take_extent(struct rig *rig, const struct wh_record *reco
 {
 	struct rig_entry *entry = rig_by_id(rig, record->extent.id);
 
-	CU_ASSERT_FATAL(entry->entry.content == WH_CONTENT_ASK && !entry->has_end);
+	CU_ASSERT_FATAL(rig_is_asking(&entry->entry) && !entry->has_end);
 	CU_ASSERT_FATAL(rig->raw == NULL || rig->raw == entry);
 	CU_ASSERT_FATAL(record->extent.offset == entry->have_bytes);
 	CU_ASSERT_FATAL(record->extent.offset + record->extent.bytes <= entry->entry.size_bytes);
@@ -512,7 +520,7 @@ static inline bool arrived(struct rig *rig, const char *path, uint64_t bytes, ui
 	bool equal = entry != NULL && entry->entry.size_bytes == bytes &&
 		     entry->have_bytes == bytes && memcmp(entry->bytes, content, bytes) == 0;
 
-	if (equal && entry->entry.content == WH_CONTENT_ASK) {
+	if (equal && rig_is_asking(&entry->entry)) {
 		struct wh_digest digest = digest_of(content, bytes);
 
 		equal = entry->has_end && entry->error == 0 &&

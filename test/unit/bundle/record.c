@@ -132,6 +132,10 @@ static const struct sample samples[] = {
 	{"want", {.type = WH_RECORD_WANT, .want = {.id = ID}},
 		BYTES("\x38\0\0\0\x10\0\0\0" ID_BYTES NUMBER("\0") NUMBER("\0") NUMBER("\0")
 				NUMBER("\0") NUMBER("\0"))},
+	{"want what is behind",
+		{.type = WH_RECORD_WANT, .want = {.id = ID, .offset = WH_INLINE_BYTES_MAX}},
+		BYTES("\x38\0\0\0\x10\0\0\0" ID_BYTES "\0\0\x04\0\0\0\0\0" NUMBER("\0") NUMBER("\0")
+				NUMBER("\0") NUMBER("\0"))},
 	{"want the rest",
 		{.type = WH_RECORD_WANT,
 			.want = {.id = ID,
@@ -197,7 +201,7 @@ static const struct sample samples[] = {
 				.terms = 1,
 				.path = {"a/b", "", "-*.o"},
 				.path_bytes = {3, 0, 4}}},
-		BYTES("\xe0\0\0\0\x20\0\0\0\x0c\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
+		BYTES("\xe0\0\0\0\x20\0\0\0\x0d\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
 		      "\x80\x05\0\0\x01\x02\x80\x04\x02\x80\x02\0\xff\xff\xff\xff\xff\xff\xff"
 		      "\xff" NEXT_ID_BYTES "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES ZEROS ZEROS ZEROS ZEROS
@@ -211,7 +215,7 @@ static const struct sample samples[] = {
 				.lanes = 1,
 				.bench_ns = ID,
 				.bench_bytes = 5}},
-		BYTES("\xd0\0\0\0\x20\0\0\0\x0c\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd0\0\0\0\x20\0\0\0\x0d\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64
 		      "\0\0\0\0\0\0\0\0")},
@@ -224,7 +228,7 @@ static const struct sample samples[] = {
 				.paths = 1,
 				.path = {"."},
 				.path_bytes = {1}}},
-		BYTES("\xd8\0\0\0\x20\0\0\0\x0c\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd8\0\0\0\x20\0\0\0\x0d\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64 "\0\0\0\0\0\0\0\0"
 		      "\x01\0.\0\0\0\0\0")},

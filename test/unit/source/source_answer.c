@@ -311,7 +311,52 @@ static void refused(void)
 	rig_free(&rig);
 }
 
+/* The first large file's beginning is in its ENTRY: taken, asked for, or claimed of another. */
+static void went_ahead(void)
+{
+	const uint64_t bytes = 3000001;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		struct wh_record record = {
+			.type = WH_RECORD_WANT, .want = {.offset = WH_INLINE_BYTES_MAX}};
+		struct rig rig;
+
+		rig_init(&rig, MEMORY, 1 << 20, 8, 8);
+		tree_folder(&rig.tree, "t");
+		add_file(&rig, "t/a", bytes, 1);
+		if (i == 2)
+			add_file(&rig, "t/b", bytes, 2);
+		rig.wants = false;
+		rig.wishes = i == 3 ? WH_CHOICE_QUICK : 0;
+		rig_open(&rig, "t");
+		rig_run(&rig, 2 + (i == 2));
+
+		struct rig_entry *first = &rig.entries[1];
+
+		CU_ASSERT_EQUAL(first->entry.content, i == 3 ? WH_CONTENT_ASK : WH_CONTENT_AHEAD);
+		first->have_bytes = i == 0 ? WH_INLINE_BYTES_MAX : 0;
+		record.want.id = i == 2 ? rig.entries[2].id : first->id;
+		if (i == 1)
+			rig_want(&rig, first->id);
+		else
+			rig_answer(&rig, &record);
+		if (i < 2) {
+			rig_run(&rig, 0);
+			expect_done(&rig, 1, 0, 0);
+			CU_ASSERT(arrived(&rig, first->path, bytes, 1));
+			CU_ASSERT_EQUAL(wh_source_progress(rig.source)->bytes_read, bytes);
+			CU_ASSERT(wh_source_progress(rig.source)->digest_known);
+		} else {
+			CU_ASSERT_EQUAL(rig.entries[i == 2 ? 2 : 1].entry.content, WH_CONTENT_ASK);
+			rig_settle(&rig);
+			expect_broken(&rig, -EPROTO);
+		}
+		rig_free(&rig);
+	}
+}
+
 CU_TestInfo wh_tests[] = {
+	{"went ahead", went_ahead},
 	{"outcomes", outcomes},
 	{"outcomes of large files", outcomes_of_large_files},
 	{"outcome of a compared file", outcome_of_compared_file},
