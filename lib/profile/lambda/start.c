@@ -90,8 +90,9 @@ static void end_train(struct wh_control *control, const struct wh_delivery_event
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	double all_pkts = wh_lambda_option(control, WH_LAMBDA_TRAIN);
 
-	/* Almost all is lost: one of few spacings may be that to a probe, which went much later. */
-	if ((double)lambda->train.pkts < fmin(params.short_pkts, all_pkts / 2.0))
+	/* Almost all is lost: of few spacings one may be that to a probe, a round trip later. */
+	if ((double)lambda->train.pkts < fmin(params.short_pkts, all_pkts / 2.0) &&
+		lambda->train.s > wh_lambda_path_rtt_s(&lambda->path))
 		lambda->train.s = 0.0;
 	doubt_known(control);
 	if (lambda->train.s == 0.0 && lambda->line_pps == 0.0 && ++lambda->trains < params.trains) {
