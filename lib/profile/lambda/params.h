@@ -13,8 +13,8 @@ struct wh_lambda_params {
 	double target_s, target_pkts, target_jitters, target_short, most_targets, host_s,
 		most_short, part_least, part_s, sample_rtt, empty, most_short_targets;
 	double least_period_s, least_period_rtt, jitter_learnt, host_most_s, floor_forgets,
-		gap_forgets, short_pkts, train_still_reports, train_still_spacings, best_pkts,
-		used_share, paused_most, paused_span, false_train;
+		gap_forgets, short_pkts, train_still_reports, train_still_spacings, used_share,
+		paused_most, paused_span, false_train;
 	double trains, disordered, verify, verify_queue, verify_own, jump_own, low, whole, full_s,
 		full_rtt, window_least_pkts, slack_pkts, still_rtt, still_s, still_pkts, report_s,
 		still_first_s, data_per_report, most_of_line, known_rtt_most;
@@ -73,7 +73,6 @@ static const struct wh_lambda_params params = {
 	.short_pkts = 4, /* fewer give no rate */
 	.train_still_reports = 2, /* without news end a train, ... */
 	.train_still_spacings = 2.0, /* ... if they lasted this many spacings of its packets */
-	.best_pkts = 8, /* of one report give a rate by themselves */
 	.used_share = 0.8, /* of the allowed rate: less means starved */
 	.paused_most = 0.75, /* of a sample: beyond it the host is simply slow */
 	.paused_span = 0.25, /* of the time since the last report: shorter spans follow a pause */

@@ -180,9 +180,6 @@ void wh_lambda_path_hear(
 	path->latest_s =
 		fmax(minus_s(path, event->delay_tsc, least_delay_tsc(path)) - path->floor_s, 0.0);
 	learn_round_trip(path, event);
-	path->short_pps = 0.0;
-	if (event->span_pkts >= params.short_pkts && event->span_tsc > 0)
-		path->short_pps = event->span_pkts * path->hz / (double)event->span_tsc;
 	fill(path, event);
 }
 
@@ -267,8 +264,6 @@ static void measure_train(struct wh_lambda_train *train, const struct wh_lambda_
 	train->arrived_tsc = event->arrived_tsc;
 	train->arrived_pkts = path->delivered_pkts;
 	train->still_reports = 0;
-	if (event->span_pkts >= params.best_pkts)
-		train->best_pps = fmax(train->best_pps, path->short_pps);
 }
 
 void wh_lambda_train_interrupted(struct wh_lambda_train *train)
@@ -313,7 +308,7 @@ double wh_lambda_train_pps(
 	double rtt_s = fmax(wh_lambda_path_rtt_s(path), 1e-9);
 
 	if (train->s > 0.0)
-		return fmax((double)train->pkts / train->s, train->best_pps);
+		return (double)train->pkts / train->s;
 	return known_pps > 0.0 ? known_pps : fmax((double)path->delivered_pkts, 2.0) / rtt_s;
 }
 

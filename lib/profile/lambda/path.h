@@ -49,10 +49,9 @@ struct wh_lambda_path {
 	uint64_t delivered_pkts;
 	uint64_t lost_runs;
 	uint64_t arrived_tsc;
-	double before_s;  /* that of the report before */
-	double queue_s;   /* minimum of the latest report's packets */
-	double latest_s;  /* wait of its latest packet */
-	double short_pps; /* rate by the spacing of its packets; 0: too few of them */
+	double before_s; /* that of the report before */
+	double queue_s;  /* minimum of the latest report's packets */
+	double latest_s; /* wait of its latest packet */
 
 	uint64_t mark_pkts; /* packets sent when the rate was changed */
 	uint64_t mark_tsc;
@@ -74,7 +73,6 @@ struct wh_lambda_train {
 	uint64_t from_pkts; /* packets sent before it */
 	uint64_t pkts;      /* spacings measured, ... */
 	double s;           /* ... and their sum */
-	double best_pps;    /* the closest spacing in a report: a host may pause within a train */
 	uint64_t arrived_tsc, arrived_pkts;
 	uint32_t still_reports;
 };

@@ -49,7 +49,6 @@ static void test_queue(void)
 	CU_ASSERT_EQUAL(rig.path.queue_s, 0.0);
 	hear(&rig, MS, 10, 10, -3 * (int64_t)MS);
 	WH_ASSERT_NEAR(rig.path.queue_s, 2e-3, 1e-9);
-	WH_ASSERT_NEAR(rig.path.short_pps, 9000, 1e-9);
 	WH_ASSERT_NEAR(wh_lambda_path_rtt_s(&rig.path), 20e-3, 1e-9);
 	wh_lambda_path_forget(&rig.path);
 	hear(&rig, MS, 10, 10, -3 * (int64_t)MS);
@@ -160,7 +159,6 @@ static void test_train(void)
 	rig.event.held_up = false;
 	hear(&rig, 10 * MS, 11, 11, 0);
 	rig.event.span_tsc = MS / 10;
-	rig.path.short_pps = 1e5;
 	over = wh_lambda_train_hear(&train, &rig.path, &rig.event, 2, 32);
 	CU_ASSERT_FALSE(over);
 	hear(&rig, 20 * MS, 21, 21, 0);
