@@ -582,7 +582,7 @@ def stalled(program, folder):
 
     Unsealed, for the certificates of a handshake are in long packets, too.
     """
-    result = program.run('demo', '--json', '--size', '1M', '--loss-model', 'ber:2e-4', '--rtt',
+    result = program.run('demo', '--json', '--size', '64K', '--loss-model', 'ber:2e-4', '--rtt',
                          '1ms', '--stall-timeout', '1s', '--profile', 'fixed', '--unsealed')
     report = expect_failure(result, STALLED)
     expect_said(result, 'stalled: no progress for 1 s')
