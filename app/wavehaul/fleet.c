@@ -239,8 +239,7 @@ static int do_task(struct fleet *fleet)
 
 static int do_status(struct fleet *fleet)
 {
-	bool all_done;
-	json_t *now = wh_fleet_now(&fleet->plan, &all_done);
+	json_t *now = wh_fleet_now(&fleet->plan);
 
 	if (now == NULL)
 		return WH_EXIT_OTHER;
@@ -273,19 +272,40 @@ static int do_report(struct fleet *fleet)
 	return status;
 }
 
-static const struct {
+static const struct command {
 	const char *word;
 	int (*run)(struct fleet *fleet);
-	bool makes; /* the plan; others read it */
+	bool makes;   /* the plan; others read it */
+	bool submits; /* an array to Slurm */
 } commands[] = {
-	{"scan", do_scan, true},
-	{"send", do_send, true},
-	{"status", do_status, false},
-	{"cancel", do_cancel, false},
-	{"retry", do_retry, false},
-	{"report", do_report, false},
-	{"task", do_task, false},
+	{"scan", do_scan, true, false},
+	{"send", do_send, true, true},
+	{"status", do_status, false, false},
+	{"cancel", do_cancel, false, false},
+	{"retry", do_retry, false, true},
+	{"report", do_report, false, false},
+	{"task", do_task, false, false},
 };
+
+/* Options that the command would ignore. -1: none. */
+static int check_options(const struct fleet *fleet, const struct command *command)
+{
+	static const char *const making[] = {"sites", "shards", "shard-size", "shard-files"};
+	static const char *const submitting[] = {"partition", "account", "licenses"};
+	const char *idle = !command->makes && fleet->n_send > 0 ? "" : NULL;
+
+	for (size_t i = 0; i < sizeof(making) / sizeof(making[0]); i++)
+		if (!command->makes &&
+			wh_settings_given(&fleet->settings, WH_VERB_FLEET, making[i]))
+			idle = making[i];
+	for (size_t i = 0; i < sizeof(submitting) / sizeof(submitting[0]); i++)
+		if (!command->submits &&
+			wh_settings_given(&fleet->settings, WH_VERB_FLEET, submitting[i]))
+			idle = submitting[i];
+	return idle == NULL ? -1
+			    : wh_fail(WH_EXIT_USAGE, "--%s is no option of `wavehaul fleet %s`",
+				      idle, command->word);
+}
 
 static int run(struct fleet *fleet)
 {
@@ -297,12 +317,13 @@ static int run(struct fleet *fleet)
 	fleet->words = settings->operands + 1;
 	fleet->n_words = (uint32_t)settings->operand_count - 1;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		int status = -1;
+		int status;
 
 		wh_nearest_try(&nearest, commands[i].word);
 		if (strcmp(commands[i].word, word) != 0)
 			continue;
-		if (!commands[i].makes)
+		status = check_options(fleet, &commands[i]);
+		if (status == -1 && !commands[i].makes)
 			status = wh_plan_read(&fleet->plan, settings->plan);
 		return status == -1 ? commands[i].run(fleet) : status;
 	}

@@ -27,7 +27,7 @@ TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 SLURM = TOP / 'config/fleet/slurm'
 
-OK, PARTIAL = 0, 23
+OK, USAGE, PARTIAL = 0, 2, 23
 ALL_DONE_S, STARTING_S = 40, 20
 SEND = ('--', '--config', 'none', '--buffers', '128M', '--unsealed', '--digest', 'md5',
         '--peer-timeout', '2s')
@@ -206,6 +206,9 @@ def by_hand(program, folder):
             expect_equal('given up', (failed['shard'], failed['given_up'], failed['failures'],
                                    failed['receiver']), (holder, True, 3, 'r2'))
             fleet(program, 'report', '--plan', plan, status=PARTIAL)
+            for command, *idle in (('report', '--partition', 'dtn'), ('retry', '--shards', '2'),
+                                   ('status', '--', '--rate', '1M')):
+                fleet(program, command, '--plan', plan, *idle, status=USAGE)
             kept.rename(lost)
             fleet(program, 'task', holder, '--plan', plan, status=PARTIAL)
             (plan / f'state/{holder}.log').open('a').write('{"event": "retry"}\n')

@@ -109,7 +109,7 @@ static void take_shard(json_t *now, const struct wh_plan *plan, uint32_t shard, 
 	wh_shard_past_free(&past);
 }
 
-json_t *wh_fleet_now(const struct wh_plan *plan, bool *all_done)
+json_t *wh_fleet_now(const struct wh_plan *plan)
 {
 	struct queued queued;
 	bool good = look(&queued, plan);
@@ -126,7 +126,6 @@ json_t *wh_fleet_now(const struct wh_plan *plan, bool *all_done)
 		take_shard(now, plan, i, queued.place[i]);
 	json_object_set_new(now, "waits_for", json_string(queued.reason));
 	free(queued.place);
-	*all_done = wh_json_count(shards, "done") == wh_plan_shards(plan);
 	if (!good) {
 		json_decref(now);
 		now = NULL;

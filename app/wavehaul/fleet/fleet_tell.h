@@ -12,7 +12,7 @@
  * An object: "shards" by state, "bytes" and "files" planned and done, the "rate_bps" of what runs
  * now, "running", and "failed": those given up or ended, with the reason.
  */
-json_t *wh_fleet_now(const struct wh_plan *plan, bool *all_done);
+json_t *wh_fleet_now(const struct wh_plan *plan);
 void wh_fleet_now_print(const json_t *now);
 
 /* An object: each shard with its tries, the nodes and receivers, and where its checksums are. */
