@@ -69,8 +69,8 @@ def show(top, part, results, paper, whole):
         entries = list(published.entries(results, part['table']))
     missing = missed(verdicts, entries)
     mine = remarks.of_part(part, paper.REMARKS)
-    texts = list(texts_of(mine, missing, results))
-    bare = [what for what in missing if not any(what in remark.held for remark in mine)]
+    bare = [what for what, ours in missing.items() if not remarks.explained(what, ours, mine)]
+    texts = list(texts_of(mine, set(missing) - set(bare), results))
     if bare:
         texts.append((bare_text(bare, whole), '', ()))
     shown = Shown(part, list(charts(part, results, paper)), grids(part, results, paper), verdicts,

@@ -38,15 +38,23 @@ def of_part(part, remarks):
     return [remark for remark in remarks if remark.part == part['id']]
 
 
+def explained(what, ours, remarks):
+    """A remark on something explains it as far as the remark's bounds go."""
+    bounds = [remark.held[what] for remark in remarks if what in remark.held]
+    return bool(bounds) and all(within(one, ours) for one in bounds)
+
+
 def faults_of(missing, remarks):
     """Sentences: what is not as the paper has it and has no remark, or is worse than held."""
     for what, ours in missing.items():
+        if explained(what, ours, remarks):
+            continue
         bounds = [remark.held[what] for remark in remarks if what in remark.held]
         told = f'{name_of(what)} is not as printed' if isinstance(what, tuple) else \
             f'"{what}" does not hold'
         if not bounds:
             yield f'{told}, and no remark says why'
-        elif not all(within(one, ours) for one in bounds):
+        else:
             held = ' and '.join(bound_in_words(one) for one in bounds)
             yield (f'{told}, and is worse than its remark says: '
                    f'{"nothing" if ours is None else format(ours, ".4g")}, held to {held}')
