@@ -212,7 +212,7 @@ static int place_cores(const struct wh_wan_plan *plan, struct wh_cores *cores)
 	if (cpus.count == 0)
 		cpus.cpu[cpus.count++] = allowed.cpus.cpu[allowed.cpus.count - 1];
 	for (uint32_t i = 0; i < cpus.count; i++) {
-		if (wh_cpu_list_has(&allowed.cpus, cpus.cpu[i]))
+		if (CPU_ISSET(cpus.cpu[i], &allowed.set))
 			continue;
 		return wh_fail(WH_EXIT_HARDWARE,
 			"this process may not use CPU %u of --cpus; `taskset -p $$` shows the CPUs "

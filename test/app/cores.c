@@ -71,10 +71,19 @@ static void write_cores(const struct wh_cores *cores, char text[TEXT_BYTES])
 	text[used] = '\0';
 }
 
+static struct wh_cores_allowed allow(const struct wh_cpu_list *cpus, uint32_t near)
+{
+	struct wh_cores_allowed allowed = {.cpus = *cpus, .near = near};
+
+	for (uint32_t i = 0; i < cpus->count; i++)
+		CPU_SET(cpus->cpu[i], &allowed.set);
+	return allowed;
+}
+
 static struct wh_cores place_near(
 	const struct wh_host_settings *settings, const struct wh_cpu_list *allowed, uint32_t near)
 {
-	const struct wh_cores_allowed of = {.cpus = *allowed, .near = near};
+	const struct wh_cores_allowed of = allow(allowed, near);
 	struct wh_cores cores;
 	char why[WHY_BYTES] = "";
 
@@ -127,7 +136,11 @@ static void test_by_number_of_cpus(void)
 		{8, 1, "0w 3w 4w 5w 6w 7w 1r0 2s0"},
 		{8, 2, "0w 5w 6w 7w 1r0 3s0 2r1 4s1"},
 		{8, 4, "0w 1r0 5s0 2r1 6s1 3r2 7s2 4r3s3"},
-		{16, 1, "0w 3w 4w 5w 6w 7w 8w 9w 10w 11w 12w 13w 14w 15w 1r0 2s0"},
+		{16, 1, "0w 3w 4w 5w 6w 7w 8w 9w 1r0 2s0"},
+		{32, 1, "0w 3w 4w 5w 6w 7w 8w 9w 1r0 2s0"},
+		{32, 2,
+			"0w 5w 6w 7w 8w 9w 10w 11w 12w 13w 14w 15w 16w 17w 18w 19w 1r0 3s0 2r1 "
+			"4s1"},
 		{8, 16, "0w 1r07es07e 2r18fs18f 3r29s29 4r3as3a 5r4bs4b 6r5cs5c 7r6ds6d"},
 	};
 
@@ -207,7 +220,8 @@ static void test_refused(void)
 		{"", "", "7", "this process may not use CPU 7 of --worker-cpus"},
 		{"4", "5", "6", "this process may not use CPU 4 of --rx-cpus"},
 	};
-	const struct wh_cores_allowed allowed = {.cpus = digits("0123"), .near = 2};
+	const struct wh_cpu_list four = digits("0123");
+	const struct wh_cores_allowed allowed = allow(&four, 2);
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const struct wh_host_settings settings = {
@@ -284,15 +298,35 @@ static void test_every_number(void)
 			const struct wh_host_settings settings = {.queues = queues};
 			const struct wh_cpu_list allowed = cpus(100, count);
 			struct wh_cores cores = place(&settings, &allowed);
+			uint32_t left = count > 2 * queues ? count - 2 * queues : 1;
+			uint32_t wanted = RTE_MIN(left, WH_CORES_WORKERS * queues);
 			uint32_t workers = 0;
 
 			check_promises(&cores, queues);
-			CU_ASSERT_EQUAL(cores.count, count);
-			for (uint32_t i = 0; i < count; i++)
+			CU_ASSERT_EQUAL(cores.count, count - (left - wanted));
+			for (uint32_t i = 0; i < cores.count; i++)
 				workers += cores.core[i].works;
-			CU_ASSERT_EQUAL(workers, count > 2 * queues ? count - 2 * queues : 1);
+			CU_ASSERT_EQUAL(workers, wanted);
 		}
 	}
+}
+
+/* A machine with more CPUs than a list has room for: each of them may be named. */
+static void test_many_cpus(void)
+{
+	struct wh_cpu_list first = cpus(0, WH_SETTINGS_CPUS_MAX);
+	struct wh_cores_allowed allowed = allow(&first, 0);
+	const struct wh_host_settings settings = {
+		.queues = 1, .rx_cpus = cpus(200, 1), .tx_cpus = cpus(201, 1)};
+	struct wh_cores cores;
+	char why[WHY_BYTES] = "";
+
+	CU_ASSERT_EQUAL(wh_cores_place(&settings, &allowed, &cores, why, sizeof(why)), -EINVAL);
+	CU_ASSERT_NSTRING_EQUAL(why, "this process may not use CPU 200", 32);
+	for (uint16_t cpu = WH_SETTINGS_CPUS_MAX; cpu < 256; cpu++)
+		CPU_SET(cpu, &allowed.set);
+	CU_ASSERT_EQUAL(wh_cores_place(&settings, &allowed, &cores, why, sizeof(why)), 0);
+	expect(&cores, "0w 1w 2w 3w 4w 5w 6w 7w 200r0 201s0");
 }
 
 static void test_sends_alone(void)
@@ -341,7 +375,8 @@ static void test_books(void)
 	const struct wh_host_settings both = {
 		.queues = 1, .rx_cpus = digits("1"), .books_cpus = digits("21")};
 	const struct wh_host_settings foreign = {.queues = 1, .books_cpus = digits("9")};
-	const struct wh_cores_allowed allowed = {.cpus = digits("0123"), .near = 4};
+	const struct wh_cpu_list four = digits("0123");
+	const struct wh_cores_allowed allowed = allow(&four, 4);
 	char why[WHY_BYTES] = "";
 	struct wh_cores cores;
 
@@ -423,6 +458,7 @@ CU_TestInfo wh_tests[] = {
 	{"near the NIC", test_near},
 	{"books apart", test_books},
 	{"every number", test_every_number},
+	{"many CPUs", test_many_cpus},
 	{"sends alone", test_sends_alone},
 	{"sends with others", test_sends_with_others},
 	{"allowed", test_allowed},

@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <stdio.h>
 
+#include <rte_common.h>
+
 #include "base/assert.h"
 
 _Static_assert(WH_PORT_QUEUES_MAX <= 16, "a bit per queue");
@@ -19,19 +21,19 @@ static void add_set(struct wh_cpu_list *list, const cpu_set_t *set)
 
 void wh_cores_allowed(const cpu_set_t *near, struct wh_cores_allowed *allowed)
 {
-	cpu_set_t set;
 	cpu_set_t first;
+	cpu_set_t others;
 
 	*allowed = (struct wh_cores_allowed){0};
-	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+	if (sched_getaffinity(0, sizeof(allowed->set), &allowed->set) != 0)
 		return;
 	CPU_ZERO(&first);
 	if (near != NULL)
-		CPU_AND(&first, near, &set);
+		CPU_AND(&first, near, &allowed->set);
 	add_set(&allowed->cpus, &first);
 	allowed->near = allowed->cpus.count;
-	CPU_XOR(&set, &set, &first);
-	add_set(&allowed->cpus, &set);
+	CPU_XOR(&others, &allowed->set, &first);
+	add_set(&allowed->cpus, &others);
 }
 
 static bool has(const struct wh_cpu_list *list, uint16_t cpu)
@@ -101,17 +103,19 @@ static void choose(const struct wh_cpu_list *allowed, uint32_t queues, struct wh
 		*rx = *tx;
 	else if (tx->count == 0)
 		*tx = *rx;
-	if (worker->count == 0)
+	if (worker->count == 0) {
 		*worker = rest(allowed, rx, tx);
+		worker->count = RTE_MIN(worker->count, WH_CORES_WORKERS * queues);
+	}
 	if (worker->count == 0)
 		*worker = (struct wh_cpu_list){.count = 1, .cpu = {rx->cpu[0]}};
 }
 
-static int check(const struct wh_cpu_list *list, const char *name,
-	const struct wh_cpu_list *allowed, char *why, size_t why_bytes)
+static int check(const struct wh_cpu_list *list, const char *name, const cpu_set_t *allowed,
+	char *why, size_t why_bytes)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
-		if (has(allowed, list->cpu[i]))
+		if (CPU_ISSET(list->cpu[i], allowed))
 			continue;
 		snprintf(why, why_bytes,
 			"this process may not use CPU %u of --%s-cpus; `taskset -p $$` shows the "
@@ -178,10 +182,10 @@ int wh_cores_place(const struct wh_host_settings *settings, const struct wh_core
 	const struct wh_cpu_list *books = &settings->books_cpus;
 
 	WH_ASSERT(cpus.count > 0 && settings->queues > 0);
-	if (check(&rx, "rx", &allowed->cpus, why, why_bytes) != 0 ||
-		check(&tx, "tx", &allowed->cpus, why, why_bytes) != 0 ||
-		check(&worker, "worker", &allowed->cpus, why, why_bytes) != 0 ||
-		check(&settings->books_cpus, "books", &allowed->cpus, why, why_bytes) != 0)
+	if (check(&rx, "rx", &allowed->set, why, why_bytes) != 0 ||
+		check(&tx, "tx", &allowed->set, why, why_bytes) != 0 ||
+		check(&worker, "worker", &allowed->set, why, why_bytes) != 0 ||
+		check(&settings->books_cpus, "books", &allowed->set, why, why_bytes) != 0)
 		return -EINVAL;
 	choose(&cpus, settings->queues, &rx, &tx, &worker);
 	if (check_apart(&rx, &settings->books_cpus, why, why_bytes) != 0)

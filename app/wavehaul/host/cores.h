@@ -10,7 +10,9 @@
  *   1 CPU      does everything
  *   more       the first is a worker. Of the others each queue gets one that receives and then, as
  *              far as there are enough, one that sends; otherwise its receiving CPU sends, too. If
- *              there are more queues than other CPUs, these share the queues. The rest are workers.
+ *              there are more queues than other CPUs, these share the queues. Of the rest up to
+ *              WH_CORES_WORKERS for each queue are workers: a core that works polls, so that the
+ *              others stay with the system.
  *
  * The bookkeeping of receivers is done where packets are received, unless the operator assigns CPUs
  * to it: then queue i has the i-th of them, modulo their number, beside whatever else it does.
@@ -22,6 +24,9 @@
 
 #include "host/host_settings.h"
 #include "port/port.h"
+
+/* A transfer does not poll on every CPU of a large machine unless the operator names them. */
+#define WH_CORES_WORKERS 8
 
 struct wh_core {
 	uint16_t cpu;
@@ -36,8 +41,12 @@ struct wh_cores {
 	struct wh_core core[WH_SETTINGS_CPUS_MAX]; /* [0] works, and is the main lcore */
 };
 
-/* The CPUs on which this process may run: those near the NIC, then the others, both ascending. */
+/*
+ * The CPUs on which this process may run, and those of them from which roles are chosen: the ones
+ * near the NIC, then the others, both ascending, as many as a list has room for.
+ */
 struct wh_cores_allowed {
+	cpu_set_t set;
 	struct wh_cpu_list cpus;
 	uint32_t near;
 };
