@@ -9,7 +9,24 @@
 #include "cli/exit.h"
 #include "cli/profile_set.h"
 #include "profile/profile.h"
+#include "scenario/lex.h"
 #include "scenario/list.h"
+
+/* Whether a list of [sweep] has the name, alone or in step with others ("agent : window"). */
+static bool is_swept(const struct wh_ini *ini, const char *name)
+{
+	const struct wh_ini_section *sweep = &ini->sections[WH_INI_SWEEP];
+	char item[WH_ITEM_BYTES];
+
+	for (uint32_t i = 0; i < sweep->n_entries; i++) {
+		const char *names = sweep->entries[i].key;
+
+		while (wh_lex_item(&names, ':', item))
+			if (strcmp(item, name) == 0)
+				return true;
+	}
+	return false;
+}
 
 /*
  * Whether a flow may be of the profile. Also true if a sweep decides the agent: the key then
@@ -20,9 +37,7 @@ static bool may_be_of(
 {
 	const struct wh_ini_entry *agent = wh_ini_find(flow, "agent");
 
-	return agent != NULL &&
-	       (strcmp(agent->value, profile) == 0 ||
-		       wh_ini_find(&ini->sections[WH_INI_SWEEP], agent->value) != NULL);
+	return agent != NULL && (strcmp(agent->value, profile) == 0 || is_swept(ini, agent->value));
 }
 
 static int set_option(struct wh_ini *ini, const struct wh_profile *profile, const char *option,

@@ -575,6 +575,11 @@ static void test_set(void)
 				"udt.beta=1e-6"),
 		-1);
 	close_file();
+	CU_ASSERT_EQUAL(open_text(SCENARIO LINK "[sweep]\nqueue : who = 1 : udt, 2 : sack\n"
+						"[flow f]\nagent = who\nfrom = A\nto = B\n",
+				"udt.beta=1e-6"),
+		-1);
+	close_file();
 	CU_ASSERT_EQUAL(open_text(WHOLE, "sweep.x=1,2,3"), -1);
 	CU_ASSERT_EQUAL(sweep.n_points, 3);
 	close_file();
