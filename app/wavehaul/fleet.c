@@ -291,7 +291,8 @@ static const struct command {
 static int check_options(const struct fleet *fleet, const struct command *command)
 {
 	static const char *const making[] = {"sites", "shards", "shard-size", "shard-files"};
-	static const char *const submitting[] = {"partition", "account", "licenses"};
+	static const char *const submitting[] = {
+		"partition", "account", "licenses", "exclude-nodes"};
 	const char *idle = !command->makes && fleet->n_send > 0 ? "" : NULL;
 
 	for (size_t i = 0; i < sizeof(making) / sizeof(making[0]); i++)

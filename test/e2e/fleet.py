@@ -180,6 +180,44 @@ def on_slurm(program, folder):
                 expect_equal('nodes', {node for node, _ in carried}, {'n1', 'n2'})
 
 
+def broken_node(program, folder):
+    """n1 reaches no receiver: a shard fails on it once, then n2 has it, and n1 gets no more."""
+    tree, plan = make(folder / 'tree'), folder / 'plan'
+    with slurm(folder), Site(program, folder, on) as site:
+        sites = site.name(r1='10.99.0.21', r2='10.99.0.22')
+        for host in ('r1', 'r2'):
+            site.serve(host)
+            order('ip', '-n', 'wavehaul-fleet-n1', 'route', 'add', 'blackhole',
+                  f'10.99.0.2{host[1]}/32')
+        sent = fleet(program, 'send', tree, 'far:in', '--plan', plan, *sites, '--shard-files',
+                     '10', '--shard-size', '1G', '--json', *SEND, under=on('ctl'))
+        shards = len(sent['shards'])
+        expect(shards > 12, f'{shards} shards are too few')
+
+        def now():
+            return fleet(program, 'status', '--plan', plan, '--json', under=on('ctl'))
+
+        wait_until(lambda: now()['shards']['done'] == shards, 2 * ALL_DONE_S, 'all shards')
+        expect_same(site.served / 'in/tree', tree)
+        expect_equal('nodes', {node for node, _ in expect_report(program, plan, tree)}, {'n2'})
+        report = fleet(program, 'report', '--plan', plan, '--json')
+        expect_equal('n2', report['nodes']['n2'], {
+            'done': shards, 'failures': 0, 'row': 0, 'row_receivers': 0, 'excluded': False})
+        broken = report['nodes']['n1']
+        expect_equal('n1', (broken['done'], broken['excluded']), (0, True))
+        expect(3 <= broken['failures'] <= 4, f'n1 has failed {broken["failures"]} times')
+        moved = [shard for shard in report['shards'] if shard['moved']]
+        expect_equal('moved', sum(shard['moved'] for shard in moved), broken['failures'])
+        for shard in moved:
+            expect_equal('tries', [event['node'] for event in shard['events'] if
+                                   event['event'] == 'begin'][-1], 'n2')
+        plan = folder / 'without'
+        fleet(program, 'send', tree, 'far:without', '--plan', plan, *sites, '--exclude-nodes',
+              'n1', *SEND, under=on('ctl'))
+        wait_until(lambda: now()['shards']['done'] == 1, ALL_DONE_S, 'the only shard')
+        expect_equal('nodes', set(now()['nodes']), {'n2'})
+
+
 def by_hand(program, folder):
     """Tasks without Slurm: a receiver that is gone, one under maintenance, a file that is gone."""
     tree, plan = make(folder / 'tree'), folder / 'plan'
@@ -219,5 +257,6 @@ def by_hand(program, folder):
 
 
 if __name__ == '__main__':
-    sys.exit(run_cases([Case('on Slurm', False, on_slurm), Case('by hand', True, by_hand)],
-                       BINARY))
+    sys.exit(run_cases([Case('on Slurm', False, on_slurm),
+                        Case('a broken node', False, broken_node),
+                        Case('by hand', True, by_hand)], BINARY))

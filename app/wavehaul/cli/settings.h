@@ -295,6 +295,7 @@ struct wh_settings {
 	char partition[WH_SETTINGS_TEXT_BYTES];
 	char account[WH_SETTINGS_TEXT_BYTES];
 	char licenses[WH_SETTINGS_TEXT_BYTES];
+	char exclude_nodes[WH_SETTINGS_TEXT_BYTES];
 
 	/* report */
 	char by[WH_SETTINGS_TEXT_BYTES];

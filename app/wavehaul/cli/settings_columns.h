@@ -80,5 +80,8 @@
 	{IN("fleet"), FIELD(licenses), .flag = "licenses", TEXT, .verbs = FLEET, \
 		.argument = "NAME:N", .example = "lambda:1", \
 		.help = "send, retry: licences of Slurm that each task takes, as of a lambda:\n" \
-			"their number limits the tasks that run at once"}
+			"their number limits the tasks that run at once"}, \
+	{IN("fleet"), FIELD(exclude_nodes), .flag = "exclude-nodes", TEXT, .verbs = FLEET, \
+		.argument = "NODES", .example = "n3,n[7-9]", \
+		.help = "send, retry: nodes that get no shard"}
 /* clang-format on */

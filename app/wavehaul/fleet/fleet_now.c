@@ -11,6 +11,7 @@
 #include "cli/json.h"
 #include "cli/plain_text.h"
 #include "fleet/fleet_tell.h"
+#include "fleet/nodes.h"
 #include "fleet/shard_log.h"
 #include "fleet/slurm.h"
 
@@ -86,6 +87,7 @@ static void take_shard(json_t *now, const struct wh_plan *plan, uint32_t shard, 
 	double bps = 0;
 
 	wh_shard_past_read(&past, plan, shard);
+	wh_nodes_take(json_object_get(now, "nodes"), plan, shard, &past);
 	if (past.state == WH_SHARD_DONE)
 		state = "done";
 	else if (past.state == WH_SHARD_GIVEN_UP)
@@ -115,15 +117,17 @@ json_t *wh_fleet_now(const struct wh_plan *plan)
 	bool good = look(&queued, plan);
 	json_t *shards = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "all", wh_plan_shards(plan),
 		"done", 0, "running", 0, "waiting", 0, "stopped", 0, "given_up", 0);
-	json_t *now = json_pack("{s:s, s:s, s:O, s:o, s:O, s:O, s:i, s:i, s:i, s:f, s:[], s:[]}",
-		"plan", plan->folder, "site", wh_json_text(plan->json, "site"), "jobs",
-		json_object_get(plan->json, "jobs"), "shards", shards, "files",
-		json_object_get(plan->json, "names"), "bytes", json_object_get(plan->json, "bytes"),
-		"files_done", 0, "bytes_done", 0, "cut_off", 0, "rate_bps", 0.0, "running",
-		"failed");
+	json_t *now =
+		json_pack("{s:s, s:s, s:O, s:o, s:O, s:O, s:i, s:i, s:i, s:f, s:[], s:[], s:{}}",
+			"plan", plan->folder, "site", wh_json_text(plan->json, "site"), "jobs",
+			json_object_get(plan->json, "jobs"), "shards", shards, "files",
+			json_object_get(plan->json, "names"), "bytes",
+			json_object_get(plan->json, "bytes"), "files_done", 0, "bytes_done", 0,
+			"cut_off", 0, "rate_bps", 0.0, "running", "failed", "nodes");
 
 	for (uint32_t i = 0; good && i < wh_plan_shards(plan); i++)
 		take_shard(now, plan, i, queued.place[i]);
+	wh_nodes_finish(json_object_get(now, "nodes"));
 	json_object_set_new(now, "waits_for", json_string(queued.reason));
 	free(queued.place);
 	if (!good) {
@@ -157,6 +161,20 @@ static void print_failed(const json_t *one)
 		wh_plain_text(wh_json_text(one, "error"), false, plain, sizeof(plain)));
 }
 
+static void print_excluded(const json_t *nodes)
+{
+	const char *name;
+	json_t *node;
+
+	json_object_foreach((json_t *)nodes, name, node)
+	{
+		if (json_is_true(json_object_get(node, "excluded")))
+			printf("excluded: node %s, as shards failed on it one after the other, "
+			       "%" PRIu64 " in all\n",
+				name, wh_json_count(node, "failures"));
+	}
+}
+
 void wh_fleet_now_print(const json_t *now)
 {
 	static const char *const states[] = {"done", "running", "waiting", "stopped", "given_up"};
@@ -185,6 +203,7 @@ void wh_fleet_now_print(const json_t *now)
 			size_of(one, "bytes", text), size_of(one, "of_bytes", more),
 			rate_of(one, (char[WH_UNITS_MAX]){0}));
 	json_array_foreach(json_object_get(now, "failed"), i, one) print_failed(one);
+	print_excluded(json_object_get(now, "nodes"));
 }
 
 int64_t wh_fleet_retry(const struct wh_plan *plan, bool *is_wanted)

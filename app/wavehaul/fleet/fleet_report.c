@@ -11,11 +11,12 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "fleet/fleet_tell.h"
+#include "fleet/nodes.h"
 #include "fleet/shard_log.h"
 
 json_t *wh_fleet_report(const struct wh_plan *plan, bool *all_done)
 {
-	json_t *shards = json_array();
+	json_t *shards = json_array(), *nodes = json_object();
 
 	*all_done = true;
 	for (uint32_t i = 0; i < wh_plan_shards(plan); i++) {
@@ -23,20 +24,22 @@ json_t *wh_fleet_report(const struct wh_plan *plan, bool *all_done)
 		char sums[PATH_MAX];
 
 		wh_shard_past_read(&past, plan, i);
+		wh_nodes_take(nodes, plan, i, &past);
 		wh_plan_path(plan, i, "state", ".sums", sums);
 		*all_done &= past.state == WH_SHARD_DONE;
-		json_array_append_new(
-			shards, json_pack("{s:i, s:b, s:s, s:s, s:i, s:s, s:O}", "shard", i, "done",
-					past.state == WH_SHARD_DONE, "node",
-					wh_json_text(past.begin, "node"), "receiver",
-					wh_json_text(past.begin, "receiver"), "cut_off",
-					past.cut_off, "sums", sums, "events", past.events));
+		json_array_append_new(shards,
+			json_pack("{s:i, s:b, s:s, s:s, s:i, s:i, s:s, s:O}", "shard", i, "done",
+				past.state == WH_SHARD_DONE, "node",
+				wh_json_text(past.begin, "node"), "receiver",
+				wh_json_text(past.begin, "receiver"), "cut_off", past.cut_off,
+				"moved", past.moved, "sums", sums, "events", past.events));
 		wh_shard_past_free(&past);
 	}
-	return json_pack("{s:s, s:s, s:s, s:O, s:O, s:o}", "plan", plan->folder, "site",
+	wh_nodes_finish(nodes);
+	return json_pack("{s:s, s:s, s:s, s:O, s:O, s:o, s:o}", "plan", plan->folder, "site",
 		wh_json_text(plan->json, "site"), "path", wh_json_text(plan->json, "path"), "names",
 		json_object_get(plan->json, "names"), "bytes", json_object_get(plan->json, "bytes"),
-		"shards", shards);
+		"shards", shards, "nodes", nodes);
 }
 
 /* A line of md5sum is a checksum, two characters, and the name. */

@@ -10,7 +10,7 @@
 
 /*
  * An object: "shards" by state, "bytes" and "files" planned and done, the "rate_bps" of what runs
- * now, "running", and "failed": those given up or ended, with the reason.
+ * now, "running", "failed": those given up or ended, with the reason, and "nodes" (nodes.h).
  */
 json_t *wh_fleet_now(const struct wh_plan *plan);
 void wh_fleet_now_print(const json_t *now);

@@ -45,6 +45,8 @@ static void take(struct wh_shard_past *past, json_t *event)
 		take_begin(past, event);
 	} else if (strcmp(what, "end") == 0) {
 		take_end(past, event);
+	} else if (strcmp(what, "moved") == 0) {
+		past->moved++;
 	} else if (strcmp(what, "retry") == 0) {
 		past->failures = past->passed = 0;
 		if (past->state == WH_SHARD_GIVEN_UP)
@@ -77,6 +79,30 @@ void wh_shard_past_read(struct wh_shard_past *past, const struct wh_plan *plan, 
 void wh_shard_past_free(struct wh_shard_past *past)
 {
 	json_decref(past->events);
+}
+
+void wh_shard_failed_on(const struct wh_shard_past *past, json_t *nodes)
+{
+	const json_t *event, *begin = NULL;
+	uint32_t old = 0; /* events before the last retry */
+	size_t i;
+
+	json_array_foreach(past->events, i, event)
+	{
+		if (strcmp(wh_json_text(event, "event"), "retry") == 0)
+			old = (uint32_t)i;
+	}
+	json_array_foreach(past->events, i, event)
+	{
+		const char *what = wh_json_text(event, "event");
+
+		if (strcmp(what, "begin") == 0)
+			begin = event;
+		if (i >= old && strcmp(what, "end") == 0 && begin != NULL &&
+			wh_json_count(event, "exit_status") != WH_EXIT_OK &&
+			!json_is_true(json_object_get(event, "passed")))
+			json_object_set_new(nodes, wh_json_text(begin, "node"), json_true());
+	}
 }
 
 /* In one write, behind a newline: a line before it may have been cut. */

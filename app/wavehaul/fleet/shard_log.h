@@ -3,8 +3,9 @@
 
 /*
  * What became of a shard, an event a line: "begin" of a try with its node and receiver; "end" with
- * its exit status; "retry", which forgets failures. A begin that no end follows was cut off: its
- * node died, or the task was cancelled. A line that was cut is skipped.
+ * its exit status; "moved", where the next try must be on another node; "exclude", with a node that
+ * the job no longer uses; "retry", which forgets failures. A begin that no end follows was cut off:
+ * its node died, or the task was cancelled. A line that was cut is skipped.
  */
 
 #include <stdbool.h>
@@ -27,6 +28,7 @@ struct wh_shard_past {
 	uint32_t failures; /* by itself; since the last retry */
 	uint32_t passed;   /* receivers that could not be reached since then */
 	uint32_t cut_off;
+	uint32_t moved; /* from node to node */
 	json_t *events;
 	const json_t *begin; /* the last one; NULL: none */
 	const json_t *end;
@@ -35,6 +37,9 @@ struct wh_shard_past {
 /* A shard without a log is new. Free it. */
 void wh_shard_past_read(struct wh_shard_past *past, const struct wh_plan *plan, uint32_t shard);
 void wh_shard_past_free(struct wh_shard_past *past);
+
+/* Adds the nodes on which it has failed since the last retry, as keys of the object. */
+void wh_shard_failed_on(const struct wh_shard_past *past, json_t *nodes);
 
 /* Adds a line, with the time, and frees the event. -1, or an exit status after a complaint. */
 int wh_shard_note(const struct wh_plan *plan, uint32_t shard, json_t *event);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,17 @@ static int run(char *const *command, void (*on_line)(void *context, char *line),
 		child.from_fd = -1;
 	}
 	return wh_child_wait(&child);
+}
+
+static void drop_line(void *context, char *line)
+{
+	(void)context;
+	(void)line;
+}
+
+static void keep_line(void *context, char *line)
+{
+	json_array_append_new(context, json_string(line));
 }
 
 /* "0-6,9": of sbatch --array. NULL: no memory. */
@@ -141,14 +153,59 @@ static int run_words(struct words *words, void (*on_line)(void *context, char *l
 	return status;
 }
 
+/* "n1,n2". NULL: no memory. */
+static char *list_of(const json_t *names)
+{
+	size_t room = 0;
+	char *text = NULL;
+	FILE *to = open_memstream(&text, &room);
+
+	for (size_t i = 0; to != NULL && i < json_array_size(names); i++)
+		fprintf(to, "%s%s", i > 0 ? "," : "", json_string_value(json_array_get(names, i)));
+	if (to == NULL || fclose(to) != 0)
+		return NULL;
+	return text;
+}
+
+/* The nodes that Slurm writes as "n[1-2],x". */
+static json_t *expand(const char *expression)
+{
+	json_t *nodes = json_array();
+	struct words words = {0};
+
+	if (expression[0] == '\0')
+		return nodes;
+	add_word(&words, "scontrol");
+	add_word(&words, "show");
+	add_word(&words, "hostnames");
+	add_word(&words, "%s", expression);
+	(void)run_words(&words, keep_line, nodes);
+	return nodes;
+}
+
+/* What the operator excludes stays so for a shard that goes to another node. */
+static int note_excluded(struct wh_plan *plan, const char *expression)
+{
+	json_t *nodes = expand(expression);
+
+	json_object_set_new(plan->json, "exclude", nodes);
+	if (expression[0] != '\0' && json_array_size(nodes) == 0)
+		return wh_fail(WH_EXIT_USAGE,
+			"--exclude-nodes: Slurm does not know '%s'; write for example n3 or n[1-4]",
+			expression);
+	return -1;
+}
+
 int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings, const bool *is_wanted)
 {
 	char *array = ranges_of(is_wanted, wh_plan_shards(plan));
 	char *wrap = wrap_of(plan);
 	struct words words = {0};
 	uint64_t job = 0;
-	int status = -1;
+	int status = note_excluded(plan, settings->exclude_nodes);
 
+	if (status != -1)
+		goto out;
 	if (array != NULL && wrap != NULL) {
 		add_word(&words, "sbatch");
 		add_word(&words, "--parsable");
@@ -160,18 +217,23 @@ int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings, co
 		add_option(&words, "partition", settings->partition);
 		add_option(&words, "account", settings->account);
 		add_option(&words, "licenses", settings->licenses);
+		add_option(&words, "exclude", settings->exclude_nodes);
 		add_word(&words, "--wrap=%s", wrap);
 		status = run_words(&words, take_job, &job);
 	}
-	free(array);
-	free(wrap);
-	if (status != 0 || job == 0)
-		return wh_fail(WH_EXIT_OTHER,
+	if (status != 0 || job == 0) {
+		status = wh_fail(WH_EXIT_OTHER,
 			"Slurm has not taken the array; what is planned in %s "
 			"can be given to it again: `wavehaul fleet retry`",
 			plan->folder);
+		goto out;
+	}
 	json_array_append_new(json_object_get(plan->json, "jobs"), json_integer((json_int_t)job));
-	return wh_plan_write(plan);
+	status = wh_plan_write(plan);
+out:
+	free(array);
+	free(wrap);
+	return status;
 }
 
 static bool has_job(const struct wh_plan *plan, uint64_t job)
@@ -230,12 +292,6 @@ static void note_job(void *context, const struct wh_slurm_task *task)
 	json_object_set_new(context, name, json_true());
 }
 
-static void drop_line(void *context, char *line)
-{
-	(void)context;
-	(void)line;
-}
-
 int wh_slurm_cancel(const struct wh_plan *plan)
 {
 	json_t *jobs = json_object();
@@ -259,4 +315,107 @@ int wh_slurm_cancel(const struct wh_plan *plan)
 out:
 	json_decref(jobs);
 	return status;
+}
+
+/* A line "n1 idle". With a '*' behind its state it does not respond. */
+static void take_node(void *context, char *line)
+{
+	static const char *const good[] = {"idle", "mix", "alloc", "comp", "plnd"};
+	char *state = strchr(line, ' ');
+
+	if (state == NULL || strchr(state, '*') != NULL)
+		return;
+	*state++ = '\0';
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		if (strncmp(state, good[i], strlen(good[i])) == 0)
+			json_array_append_new(context, json_string(line));
+}
+
+json_t *wh_slurm_nodes(void)
+{
+	const char *partition = getenv("SLURM_JOB_PARTITION");
+	json_t *nodes = json_array();
+	struct words words = {0};
+
+	if (partition == NULL)
+		return nodes;
+	add_word(&words, "sinfo");
+	add_word(&words, "--noheader");
+	add_word(&words, "--Node");
+	add_word(&words, "--partition=%s", partition);
+	add_word(&words, "--format=%%N %%t");
+	(void)run_words(&words, take_node, nodes);
+	return nodes;
+}
+
+static int exclude(const char *job, const json_t *nodes)
+{
+	char *list = list_of(nodes);
+	struct words words = {0};
+	int status;
+
+	add_word(&words, "scontrol");
+	add_word(&words, "--quiet");
+	add_word(&words, "update");
+	add_word(&words, "JobId=%s", job);
+	add_word(&words, "ExcNodeList=%s", list != NULL ? list : "");
+	status = run_words(&words, drop_line, NULL);
+	free(list);
+	return status;
+}
+
+/*
+ * Slurm takes a list of nodes only for what waits. It gives the task KillWait to end, and does not
+ * begin it again before its credential has expired: the list comes in time.
+ */
+bool wh_slurm_requeue(const json_t *but_nodes)
+{
+	const char *job = getenv("SLURM_JOB_ID");
+	struct words words = {0};
+
+	if (job == NULL)
+		return false;
+	signal(SIGTERM, SIG_IGN);
+	add_word(&words, "scontrol");
+	add_word(&words, "requeue");
+	add_word(&words, "%s", job);
+	if (run_words(&words, drop_line, NULL) != 0) {
+		signal(SIGTERM, SIG_DFL);
+		return false;
+	}
+	(void)exclude(job, but_nodes);
+	return true;
+}
+
+static bool has_name(const json_t *names, const char *name)
+{
+	for (size_t i = 0; i < json_array_size(names); i++)
+		if (strcmp(json_string_value(json_array_get(names, i)), name) == 0)
+			return true;
+	return false;
+}
+
+/* scontrol(1) fails if a task of the array runs, and has changed the others: squeue(1) tells. */
+bool wh_slurm_keep_off(const json_t *nodes)
+{
+	const char *job = getenv("SLURM_ARRAY_JOB_ID");
+	json_t *lines = json_array(), *kept;
+	struct words words = {0};
+	bool good = job != NULL && exclude(job, nodes) >= 0;
+
+	if (good) {
+		add_word(&words, "squeue");
+		add_word(&words, "--noheader");
+		add_word(&words, "--states=PENDING");
+		add_word(&words, "--jobs=%s", job);
+		add_word(&words, "--format=%%x");
+		(void)run_words(&words, keep_line, lines);
+	}
+	kept = expand(
+		json_array_size(lines) > 0 ? json_string_value(json_array_get(lines, 0)) : "");
+	for (size_t i = 0; i < json_array_size(nodes); i++)
+		good &= has_name(kept, json_string_value(json_array_get(nodes, i)));
+	json_decref(kept);
+	json_decref(lines);
+	return good;
 }

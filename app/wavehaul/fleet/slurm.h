@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
-/* Slurm, by its own commands: sbatch(1), squeue(1), scancel(1). */
+/* Slurm, by its own commands: sbatch(1), squeue(1), scancel(1), scontrol(1), sinfo(1). */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,3 +33,15 @@ bool wh_slurm_look(const struct wh_plan *plan,
 
 /* -1, or an exit status after a complaint. */
 int wh_slurm_cancel(const struct wh_plan *plan);
+
+/* In a task: the nodes of its partition that take tasks, as an array of names. */
+json_t *wh_slurm_nodes(void);
+
+/*
+ * In a task: puts it back into the queue, for a node that is none of these. True: this process is
+ * about to be ended, and ignores SIGTERM. False: it is no task, or Slurm refuses.
+ */
+bool wh_slurm_requeue(const json_t *but_nodes);
+
+/* In a task: what waits of its array gets none of these nodes. False: Slurm has not taken that. */
+bool wh_slurm_keep_off(const json_t *nodes);

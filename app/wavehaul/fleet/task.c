@@ -13,6 +13,7 @@
 #include "cli/json.h"
 #include "cli/moment/system_clock.h"
 #include "cli/whole_file.h"
+#include "fleet/move.h"
 #include "fleet/shard_log.h"
 #include "fleet/site.h"
 
@@ -181,8 +182,13 @@ static int try_once(struct task *task, const struct wh_shard_past *past)
 		return WH_EXIT_OK;
 	wh_say("shard %u: `send` to %s ended with exit status %d", task->shard, receiver->name,
 		status);
-	if (!passed && past->failures + 1 < WH_SHARD_FAILURES_MAX)
+	if (passed)
+		return -1;
+	if (past->failures + 1 < WH_SHARD_FAILURES_MAX) {
+		if (wh_fleet_move(task->plan, task->shard, count))
+			return WH_EXIT_PARTIAL;
 		(void)sleep(PAUSE_S << past->failures);
+	}
 	return -1;
 }
 

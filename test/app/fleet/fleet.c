@@ -10,6 +10,7 @@
 #include "bundle_tree.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "fleet/nodes.h"
 #include "fleet/scan.h"
 #include "fleet/shard_log.h"
 #include "fleet/shards.h"
@@ -253,6 +254,72 @@ static void tries_of_a_shard(void)
 	tree_free(&tree);
 }
 
+static void try_on(const struct wh_plan *plan, uint32_t shard, const char *node,
+	const char *receiver, int status)
+{
+	CU_ASSERT_EQUAL(wh_shard_note(plan, shard,
+				json_pack("{s:s, s:s, s:s, s:s}", "event", "begin", "node", node,
+					"receiver", receiver, "job", "12")),
+		-1);
+	CU_ASSERT_EQUAL(wh_shard_note(plan, shard,
+				json_pack("{s:s, s:i, s:b}", "event", "end", "exit_status", status,
+					"passed", status == WH_EXIT_NETWORK)),
+		-1);
+}
+
+static bool is_broken(const struct wh_plan *plan, const char *node, uint32_t receivers)
+{
+	json_t *nodes = wh_fleet_nodes(plan);
+	bool broken = wh_node_is_broken(nodes, node, receivers);
+
+	json_decref(nodes);
+	return broken;
+}
+
+/* Three shards in a row to more than one receiver; a full disk at one of two is not the node. */
+static void nodes_that_fail(void)
+{
+	struct wh_plan plan = {0};
+	struct tree tree;
+	json_t *off = json_object();
+	struct wh_shard_past past;
+
+	tree_init(&tree, NULL);
+	tree_folder(&tree, "state");
+	strcpy(plan.folder, tree.root);
+	plan.json = json_pack("{s:[i,i], s:[n,n,n,n,n,n]}", "jobs", 11, 12, "shards");
+	for (uint32_t i = 0; i < 4; i++)
+		try_on(&plan, i, "n1", "r1", WH_EXIT_PARTIAL);
+	CU_ASSERT_FALSE(is_broken(&plan, "n1", 2));
+	CU_ASSERT_TRUE(is_broken(&plan, "n1", 1));
+	try_on(&plan, 4, "n1", "r2", WH_EXIT_NETWORK); /* passed over */
+	CU_ASSERT_FALSE(is_broken(&plan, "n1", 2));
+	try_on(&plan, 4, "n1", "r2", WH_EXIT_PARTIAL);
+	CU_ASSERT_TRUE(is_broken(&plan, "n1", 2));
+	CU_ASSERT_FALSE(is_broken(&plan, "n2", 2));
+	try_on(&plan, 5, "n1", "r2", WH_EXIT_OK);
+	CU_ASSERT_FALSE(is_broken(&plan, "n1", 2));
+	for (uint32_t i = 0; i < 9; i++) /* one shard, however often, is not three */
+		try_on(&plan, 3, "n2", i % 2 != 0 ? "r1" : "r2", WH_EXIT_PARTIAL);
+	CU_ASSERT_FALSE(is_broken(&plan, "n2", 2));
+	wh_shard_past_read(&past, &plan, 3);
+	wh_shard_failed_on(&past, off);
+	CU_ASSERT_EQUAL(json_object_size(off), 2);
+	wh_shard_past_free(&past);
+	json_array_append_new(json_object_get(plan.json, "jobs"), json_integer(13));
+	for (uint32_t i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(wh_shard_note(&plan, i, json_pack("{s:s}", "event", "retry")), -1);
+	CU_ASSERT_FALSE(is_broken(&plan, "n1", 1));
+	json_object_clear(off);
+	wh_shard_past_read(&past, &plan, 2);
+	wh_shard_failed_on(&past, off);
+	CU_ASSERT_EQUAL(json_object_size(off), 0);
+	wh_shard_past_free(&past);
+	json_decref(off);
+	wh_plan_free(&plan);
+	tree_free(&tree);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"receivers by weight", receivers_by_weight},
 	{"wrong sites", wrong_sites},
@@ -260,5 +327,6 @@ CU_TestInfo wh_tests[] = {
 	{"too few shards", too_few_shards},
 	{"names of a tree", names_of_a_tree},
 	{"tries of a shard", tries_of_a_shard},
+	{"nodes that fail", nodes_that_fail},
 	CU_TEST_INFO_NULL,
 };
