@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the documentation says of this tree: the front door is short, and paths exist.
+"""What the documentation says of this tree: the front door is short, lines are, and paths exist.
 
     docs.py [TREE]       exit status 1 when a page is too long or cites what is not there
     docs.py --self-test  proves that such pages are found
@@ -24,6 +24,8 @@ from pathlib import Path
 
 KB = 1024
 BYTES_MAX = {'README.md': 6 * KB, 'CONTRIBUTING.md': 8 * KB, 'docs/architecture.md': 15 * KB}
+
+COLUMNS_MAX = 104  # of a line that is no row of a table
 
 # (page, heading) -> rows of the table below it, at most.
 ROWS_MAX = {('CONTRIBUTING.md', 'Where to look'): 25, ('docs/architecture.md', 'Words'): 25}
@@ -140,6 +142,8 @@ def check_page(tree, tops, names, page):
         for fault in check_word(tree, tops, names, word):
             yield f'{page}:{number}: {fault}'
     for number, line in enumerate(text.split('\n'), 1):
+        if len(line) > COLUMNS_MAX and not line.startswith('|'):
+            yield f'{page}:{number}: {len(line)} columns, at most {COLUMNS_MAX}'
         for target in LINK.findall(line):
             for fault in check_link(tree, page, text, target):
                 yield f'{page}:{number}: {fault}'
@@ -166,6 +170,7 @@ def self_test():
            '[a](none.md) [b](docs/two.md#none)\n\n    tools/none --size 1G\n')
     words = '\n## Words\n\n| a | b |\n|---|---|\n' + '| c | d |\n' * 26
     wanted = ['README.md: 6145 bytes, at most 6144',
+              'docs/two.md:5: 105 columns, at most 104',
               'docs/protocol.md:3: no source of lib/ has "to nobody"',
               'examples/two_ends.c: 121 lines of code, at most 120',
               'docs/architecture.md: 26 rows below Words, at most 25',
@@ -175,11 +180,13 @@ def self_test():
               'bad.md:2: docs/two.md has no heading for #none']
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
-        pages = {'docs/two.md': '# Two\n\n## Its part\n', 'good.md': good, 'bad.md': bad,
+        wide = 'x' * (COLUMNS_MAX + 1)
+        pages = {'docs/two.md': f'# Two\n\n## Its part\n\n{wide}\n| {wide}\n',
+                 'good.md': good, 'bad.md': bad,
                  'docs/architecture.md': words, 'examples/two_ends.c': example,
                  'docs/protocol.md': '# Three\n\n    "to acceptor"; "to nobody"\n',
                  'lib/seal.c': 'secret = "to acceptor";\n',
-                 'README.md': 'x' * (6 * KB + 1)}
+                 'README.md': 'x\n' * (3 * KB) + 'x'}
         for name, text in [(source, '') for source in sources] + list(pages.items()):
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             (tree / name).write_text(text)
