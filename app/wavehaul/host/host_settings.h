@@ -13,6 +13,14 @@
 
 struct wh_handshake_settings;
 
+/* What a client has asked its server from other sockets, and must know before a session. */
+struct wh_host_question {
+	/* 0; -EAGAIN: not answered yet; or another negative errno: the server is out of reach. */
+	int (*poll)(void *context);
+	int (*conclude)(void *context); /* then the exit status, after a complaint */
+	void *context;
+};
+
 struct wh_host_settings {
 	const char *port; /* see drivers/port/spec.h */
 	uint32_t queues;  /* pairs of queues, one shard each */
@@ -32,10 +40,11 @@ struct wh_host_settings {
 	struct wh_cpu_list tx_cpus;
 	struct wh_cpu_list worker_cpus;
 	struct wh_cpu_list books_cpus; /* count 0: receiving cores do the bookkeeping */
-	uint64_t buffer_bytes; /* of all sessions together */
+	uint64_t buffer_bytes;         /* of all sessions together */
 	bool no_huge;
 	bool verbose;
 	const struct wh_handshake_settings *handshake; /* NULL: nothing is sealed */
+	struct wh_host_question question;              /* `poll` NULL: none */
 	const char *eal;                               /* more arguments for EAL; "": none */
 };
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "job/client.h"
 
+#include <errno.h>
+
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "host/host_handshake.h"
 
 /* If a process at the other end makes the link, it does so at once or not at all. */
 #define PEER_LINK_NS (UINT64_C(4) * 1000000000)
@@ -31,9 +34,25 @@ static bool has_no_echo(const struct wh_host *host)
 	return host->spec.facts.emulated || host->netif == NULL;
 }
 
+/* Meanwhile the handshake begins; sessions wait. */
+static void await_answer(struct wh_client *client, uint64_t now_tsc)
+{
+	struct wh_host_handshake *handshake = client->host->ctx.handshake;
+	struct wh_attempt attempt = {0};
+
+	if (handshake != NULL)
+		wh_handshakes_attempt(
+			&handshake->handshakes, now_tsc, &client->watch.peer, &attempt);
+	wh_sa_let_go(attempt.sa);
+	set_state(client, WH_CLIENT_PROVING);
+}
+
 static void await_link(struct wh_client *client, uint64_t now_tsc)
 {
-	if (client->host->link.was_up && has_no_echo(client->host))
+	if (client->host->link.was_up && client->host->ctx.settings->question.poll != NULL &&
+		client->host->netif == NULL)
+		await_answer(client, now_tsc);
+	else if (client->host->link.was_up && has_no_echo(client->host))
 		set_state(client, WH_CLIENT_READY); /* there is nothing to prove */
 	else if (client->host->link.was_up &&
 		 wh_mtu_proof_start(&client->proof, &client->host->netif[0].neighbour, now_tsc,
@@ -71,8 +90,21 @@ static void look_again(struct wh_client *client, uint64_t now_tsc)
 		client->proof.proved_bytes);
 }
 
+static void hear(struct wh_client *client)
+{
+	const struct wh_host_question *question = &client->host->ctx.settings->question;
+	int rc = question->poll(question->context);
+
+	if (rc != -EAGAIN)
+		set_state(client, rc == 0 ? WH_CLIENT_READY : WH_CLIENT_UNHEARD);
+}
+
 static void prove(struct wh_client *client, uint64_t now_tsc)
 {
+	if (client->host->netif == NULL) {
+		hear(client);
+		return;
+	}
 	switch (wh_mtu_proof_poll(&client->proof, now_tsc)) {
 	case WH_MTU_PROOF_RUNNING:
 		return;
@@ -176,6 +208,8 @@ int wh_client_conclude(const struct wh_client *client, const char *server)
 			"do; set --mtu %u, or raise the MTU of the path",
 			settings->mtu_bytes, server, client->proof.proved_bytes,
 			client->proof.proved_bytes);
+	case WH_CLIENT_UNHEARD:
+		return settings->question.conclude(settings->question.context);
 	default:
 		return wh_fail(WH_EXIT_INTERRUPTED, "interrupted before anything was sent");
 	}

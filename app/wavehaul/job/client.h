@@ -3,7 +3,8 @@
 
 /*
  * The path to a server, before and during jobs with it (lanes.h): the link, the proof that packets
- * of the full MTU reach the server and return, and errors reported from the path. A process has one
+ * of the full MTU reach the server and return, or what was asked of the server (udp), and errors
+ * reported from the path. A process has one
  * for each of its servers.
  */
 
@@ -20,6 +21,7 @@ enum wh_client_state {
 	WH_CLIENT_NO_LINK,
 	WH_CLIENT_NO_ROUTE, /* no answer for the server's MAC address, or no gateway */
 	WH_CLIENT_NARROW,   /* packets of the full MTU do not get through */
+	WH_CLIENT_UNHEARD,  /* the question in the host's settings has no answer */
 };
 
 struct wh_client {

@@ -254,14 +254,19 @@ static int no_passage(struct wh_far *far, int rc)
 	return WH_EXIT_NETWORK;
 }
 
-int wh_far_await(struct wh_far *far)
+int wh_far_passes(struct wh_far *far)
 {
-	int rc = far->passage.count > 0 ? wh_passage_await(&far->passage, PASSAGE_NS) : 0;
+	int rc = far->passage.count > 0 ? wh_passage_poll(&far->passage, PASSAGE_NS) : 0;
 
-	return rc >= 0 ? 0 : no_passage(far, rc);
+	return rc >= 0 ? 0 : rc;
 }
 
-/* With one address the question is on its way while this end opens its port. */
+int wh_far_conclude(struct wh_far *far)
+{
+	return no_passage(far, -ETIMEDOUT);
+}
+
+/* With one address the question is on its way while a port is opened and the handshake begins. */
 static int choose_address(struct wh_far *far, const struct wh_settings *settings)
 {
 	struct wh_address address[WH_PASSAGE_ADDRESSES_MAX];

@@ -37,10 +37,13 @@ int wh_far_find(
 	struct wh_settings *settings, enum wh_verb verb, const char *host, struct wh_address *peer);
 
 /*
- * Once this end has its port: whether packets pass there and back. 0, or an exit status after a
- * complaint that names the direction.
+ * Whether packets pass there and back: 0, -EAGAIN: not known yet; or -ETIMEDOUT: they do not.
+ * Never waits.
  */
-int wh_far_await(struct wh_far *far);
+int wh_far_passes(struct wh_far *far);
+
+/* They do not pass: the exit status after a complaint that names the direction. */
+int wh_far_conclude(struct wh_far *far);
 
 /* The two ends of ssh trust each other; as wh_trust_open. */
 int wh_far_trust(struct wh_far *far, struct wh_trust *trust);

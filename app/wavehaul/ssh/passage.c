@@ -77,18 +77,10 @@ static bool has_answer(struct wh_passage *passage, int fd)
 	return false;
 }
 
-/* Waits until something has come, or the next question is due. An index, or -EAGAIN. */
-static int look(struct wh_passage *passage, uint64_t now_ns)
+static int look(struct wh_passage *passage)
 {
-	struct pollfd polled[WH_PASSAGE_ADDRESSES_MAX];
-	uint64_t due_ns = passage->asked_ns + ASK_EVERY_NS;
-
 	for (uint32_t i = 0; i < passage->count; i++)
-		polled[i] = (struct pollfd){.fd = passage->fd[i], .events = POLLIN};
-	(void)poll(polled, passage->count,
-		now_ns < due_ns ? (int)((due_ns - now_ns) / 1000000) + 1 : 0);
-	for (uint32_t i = 0; i < passage->count; i++)
-		if (polled[i].revents != 0 && has_answer(passage, passage->fd[i]))
+		if (passage->fd[i] >= 0 && has_answer(passage, passage->fd[i]))
 			return (int)i;
 	return -EAGAIN;
 }
@@ -101,24 +93,44 @@ static void close_all(struct wh_passage *passage)
 	passage->count = 0;
 }
 
+int wh_passage_poll(struct wh_passage *passage, uint64_t patience_ns)
+{
+	uint64_t now_ns = wh_steady_ns();
+	int found = look(passage);
+
+	if (found == -EAGAIN && now_ns >= passage->began_ns + patience_ns)
+		found = -ETIMEDOUT;
+	else if (found == -EAGAIN && now_ns >= passage->asked_ns + ASK_EVERY_NS)
+		ask(passage, now_ns);
+	if (found != -EAGAIN)
+		close_all(passage);
+	return found;
+}
+
+/* Until something has come, or the next question is due. */
+static void wait(const struct wh_passage *passage)
+{
+	struct pollfd polled[WH_PASSAGE_ADDRESSES_MAX];
+	uint64_t due_ns = passage->asked_ns + ASK_EVERY_NS;
+	uint64_t now_ns = wh_steady_ns();
+
+	for (uint32_t i = 0; i < passage->count; i++)
+		polled[i] = (struct pollfd){.fd = passage->fd[i], .events = POLLIN};
+	(void)poll(polled, passage->count,
+		now_ns < due_ns ? (int)((due_ns - now_ns) / 1000000) + 1 : 0);
+}
+
 int wh_passage_await(struct wh_passage *passage, uint64_t patience_ns)
 {
-	uint64_t until_ns = passage->began_ns + patience_ns;
 	uint32_t signals = wh_signals_count();
-	int found = -EAGAIN;
+	int found;
 
-	while (found == -EAGAIN) {
-		uint64_t now_ns = wh_steady_ns();
-
-		if (wh_signals_count() != signals)
-			found = -EINTR;
-		else if (now_ns >= until_ns)
-			found = -ETIMEDOUT;
-		else if (now_ns >= passage->asked_ns + ASK_EVERY_NS)
-			ask(passage, now_ns);
-		if (found == -EAGAIN)
-			found = look(passage, now_ns);
+	while ((found = wh_passage_poll(passage, patience_ns)) == -EAGAIN) {
+		if (wh_signals_count() != signals) {
+			close_all(passage);
+			return -EINTR;
+		}
+		wait(passage);
 	}
-	close_all(passage);
 	return found;
 }

@@ -27,7 +27,10 @@ struct wh_passage {
 void wh_passage_begin(struct wh_passage *passage, const struct wh_address *address, uint32_t count);
 
 /*
- * Asks again a few times a second, until one has answered: its index; or until that long after the
- * beginning: -ETIMEDOUT; or a signal: -EINTR. Closes the sockets.
+ * Asks again a few times a second, and never waits: -EAGAIN, until one has answered: its index; or
+ * until that long after the beginning: -ETIMEDOUT. Then it closes the sockets.
  */
+int wh_passage_poll(struct wh_passage *passage, uint64_t patience_ns);
+
+/* The same, waiting; or until a signal: -EINTR. */
 int wh_passage_await(struct wh_passage *passage, uint64_t patience_ns);

@@ -36,6 +36,7 @@ static struct own_port {
 	struct wh_sealed sealed;
 	struct wh_recollect recollect; /* of get */
 	uint64_t next_tsc;
+	bool start_told;
 	bool waiting_told; /* the operator knows which server is waited for */
 } own;
 
@@ -165,13 +166,27 @@ static bool looks_again(struct wh_transfer *transfer, uint64_t now_tsc)
 	return true;
 }
 
+/* Once the path is known, or will not be: it decides the MTU. */
+static void tell_start(struct wh_transfer *transfer)
+{
+	if (!own.start_told)
+		wh_transfer_tell_start(transfer, &own.on.host);
+	own.start_told = true;
+}
+
+static void start(struct wh_transfer *transfer, uint64_t now_tsc)
+{
+	tell_start(transfer);
+	wh_lanes_start_first(&transfer->running.lanes, now_tsc);
+}
+
 /* Waits for the route to the server, then starts the first lane. */
 static void await_route(struct wh_transfer *transfer, uint64_t now_tsc)
 {
 	enum wh_client_state client = wh_client_state(&own.client);
 
 	if (client == WH_CLIENT_READY)
-		wh_lanes_start_first(&transfer->running.lanes, now_tsc);
+		start(transfer, now_tsc);
 	else if (wh_signals_count() > 0)
 		wh_runtime_stop(&own.on.runtime);
 	else if ((client == WH_CLIENT_NO_LINK || client == WH_CLIENT_NO_ROUTE) &&
@@ -293,9 +308,9 @@ static int run(void *context)
 		return status;
 	wh_runtime_add(&own.on.runtime, 0, "watch", watch, transfer);
 	wh_telemetry_start(&own.on.host, &own.on.jobs);
-	wh_transfer_tell_start(transfer, &own.on.host);
 	wh_runtime_run(&own.on.runtime);
 	wh_telemetry_stop();
+	tell_start(transfer);
 	wh_jobs_end(&own.on.jobs);
 	wh_recollect_close(&own.recollect);
 	wh_jobs_tell_memory(running->lanes.job, running->lanes.started);

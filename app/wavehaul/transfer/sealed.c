@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transfer/sealed.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -58,7 +59,7 @@ static void note_refused(void *context, const struct wh_handshakes_news *news)
 static void settle_size(struct wh_host_settings *host)
 {
 	bool proved = false;
-	uint32_t passed_bytes = wh_path_size_await(&proved);
+	uint32_t passed_bytes = wh_path_size_end(&proved);
 
 	if (passed_bytes == 0 || passed_bytes == host->mtu_bytes)
 		return;
@@ -69,14 +70,29 @@ static void settle_size(struct wh_host_settings *host)
 	host->mtu_bytes = passed_bytes;
 }
 
+static int hear_server(void *context)
+{
+	struct wh_sealed *sealed = context;
+	int rc = sealed->far != NULL ? wh_far_passes(sealed->far) : 0;
+
+	if (rc == 0 && !wh_path_size_known())
+		rc = -EAGAIN;
+	if (rc == 0)
+		settle_size(&sealed->at->settings);
+	return rc;
+}
+
+static int conclude(void *context)
+{
+	struct wh_sealed *sealed = context;
+
+	return wh_far_conclude(sealed->far);
+}
+
 static int run_and_look(void *context)
 {
 	struct wh_sealed *sealed = context;
-	int status = sealed->far != NULL ? wh_far_await(sealed->far) : 0;
 
-	if (status != 0)
-		return status;
-	settle_size(&sealed->at->settings);
 	wh_runtime_add(&sealed->at->runtime, 0, "trust", look, sealed);
 	return sealed->run(sealed->context);
 }
@@ -97,14 +113,19 @@ int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settin
 	char text[WH_REFUSAL_BYTES];
 	int status;
 
-	if (settings->unsealed) {
+	*sealed = (struct wh_sealed){
+		.on = !settings->unsealed,
+		.far = settings->far,
+		.at = on,
+		.run = run,
+		.context = context,
+	};
+	on->settings.question = (struct wh_host_question){hear_server, conclude, sealed};
+	if (!sealed->on) {
 		wh_say("not sealed, because of --unsealed: anyone on the path can read and change "
 		       "the data");
-		settle_size(&on->settings);
 		return wh_on_host(on, run, context);
 	}
-	*sealed = (struct wh_sealed){
-		.on = true, .far = settings->far, .at = on, .run = run, .context = context};
 	status = wh_keylog_open(settings->keylog);
 	if (status != 0)
 		return status;

@@ -2,14 +2,12 @@
 #include "cli/own/path_size.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/moment/system_clock.h"
-#include "cli/signals.h"
 #include "udp/host_address.h"
 #include "udp/sockaddr.h"
 #include "wire/internet.h"
@@ -38,8 +36,15 @@ static struct {
 	uint32_t told_bytes;
 	uint32_t passed_bytes; /* the longest that were answered; 0: none */
 	uint64_t asked_ns;     /* first */
+	uint64_t again_ns;     /* next time, until anything is answered */
 	uint64_t rtt_ns;       /* at most; 0: unknown */
 	bool refused;          /* no server is there */
+	/* A round waits for answers until then. The first ones ask about the longest alone. */
+	uint32_t rounds;
+	uint64_t until_ns;
+	uint32_t from_bytes; /* of this round: longer ones are asked about by steps */
+	uint32_t step_bytes;
+	uint32_t lost_bytes; /* the shortest that are taken to be lost */
 } path;
 
 static void ask(uint32_t ip_bytes)
@@ -50,6 +55,13 @@ static void ask(uint32_t ip_bytes)
 	wh_versions_ask(bytes, length, path.number);
 	if (send(path.fd, bytes, length, MSG_NOSIGNAL) < 0)
 		path.refused |= errno == ECONNREFUSED;
+}
+
+static void ask_both(uint64_t now_ns)
+{
+	ask(path.most_bytes);
+	ask(path.least_bytes);
+	path.again_ns = now_ns + ASK_EVERY_NS;
 }
 
 void wh_path_size_begin(const struct wh_address *server, uint32_t least_bytes, uint32_t most_bytes,
@@ -67,12 +79,12 @@ void wh_path_size_begin(const struct wh_address *server, uint32_t least_bytes, u
 	path.told_bytes = told_bytes;
 	path.passed_bytes = 0;
 	path.rtt_ns = 0;
+	path.rounds = 0;
 	path.refused = false;
 	path.asked_ns = wh_steady_ns();
 	if (getrandom(&path.number, sizeof(path.number), 0) < 0)
 		path.number = path.asked_ns;
-	ask(path.most_bytes);
-	ask(path.least_bytes);
+	ask_both(path.asked_ns);
 }
 
 static void read_answers(void)
@@ -93,81 +105,57 @@ static void read_answers(void)
 	path.refused |= errno == ECONNREFUSED;
 }
 
-/* Until the longest packets are answered, or that time. */
-static void hear(uint64_t until_ns)
+static void begin_round(uint64_t now_ns)
 {
-	uint32_t signals = wh_signals_count();
-
-	read_answers();
-	while (path.passed_bytes < path.most_bytes && !path.refused &&
-		signals == wh_signals_count()) {
-		uint64_t now_ns = wh_steady_ns();
-		struct pollfd polled = {.fd = path.fd, .events = POLLIN};
-
-		if (now_ns >= until_ns)
-			return;
-		if (poll(&polled, 1, (int)((until_ns - now_ns) / 1000000) + 1) > 0)
-			read_answers();
-	}
+	path.rounds++;
+	path.until_ns = now_ns + wh_max_u64(WAIT_MIN_NS, WAIT_RTTS * path.rtt_ns);
 }
 
-static void hear_round(void)
+/* The longest ones are lost: finds how long they may be. False: that is known. */
+static bool narrow(uint64_t now_ns)
 {
-	hear(wh_steady_ns() + wh_max_u64(WAIT_MIN_NS, WAIT_RTTS * path.rtt_ns));
+	if (path.rounds == ASKS)
+		path.lost_bytes = path.most_bytes;
+	else if (path.passed_bytes < path.from_bytes + SIZES * path.step_bytes)
+		path.lost_bytes = path.passed_bytes + path.step_bytes;
+	if (path.lost_bytes - path.passed_bytes <= NEAR_BYTES)
+		return false;
+	path.from_bytes = path.passed_bytes;
+	path.step_bytes = (path.lost_bytes - path.from_bytes) / (SIZES + 1);
+	for (uint32_t i = 0; i < 2 * SIZES; i++)
+		ask(path.from_bytes + (i / 2 + 1) * path.step_bytes);
+	begin_round(now_ns);
+	return true;
 }
 
-/* Whether anything is answered. */
-static bool passes_at_all(void)
+bool wh_path_size_known(void)
 {
-	uint64_t until_ns = path.asked_ns + PATIENCE_NS;
 	uint64_t now_ns = wh_steady_ns();
 
+	if (path.most_bytes == 0)
+		return true;
 	read_answers();
-	while (path.passed_bytes == 0 && !path.refused && wh_signals_count() == 0 &&
-		now_ns < until_ns) {
-		struct pollfd polled = {.fd = path.fd, .events = POLLIN};
-
-		if (poll(&polled, 1, (int)(ASK_EVERY_NS / 1000000)) > 0) {
-			read_answers();
-		} else {
-			ask(path.most_bytes);
-			ask(path.least_bytes);
-		}
-		now_ns = wh_steady_ns();
+	if (path.refused || path.passed_bytes == path.most_bytes)
+		return true;
+	if (path.passed_bytes == 0) {
+		if (now_ns >= path.again_ns)
+			ask_both(now_ns);
+		return now_ns >= path.asked_ns + PATIENCE_NS;
 	}
-	return path.passed_bytes > 0;
+	if (path.rounds > 0 && now_ns < path.until_ns)
+		return false;
+	if (path.rounds >= ASKS)
+		return !narrow(now_ns);
+	if (path.rounds > 0)
+		ask(path.most_bytes);
+	begin_round(now_ns);
+	return false;
 }
 
-/* The longest ones are lost: finds how long they may be. */
-static void narrow(void)
-{
-	uint32_t lost_bytes = path.most_bytes;
-
-	while (lost_bytes - path.passed_bytes > NEAR_BYTES && !path.refused &&
-		path.passed_bytes < path.most_bytes && wh_signals_count() == 0) {
-		uint32_t from_bytes = path.passed_bytes;
-		uint32_t step_bytes = (lost_bytes - from_bytes) / (SIZES + 1);
-
-		for (uint32_t i = 0; i < 2 * SIZES; i++)
-			ask(from_bytes + (i / 2 + 1) * step_bytes);
-		hear_round();
-		if (path.passed_bytes < from_bytes + SIZES * step_bytes)
-			lost_bytes = path.passed_bytes + step_bytes;
-	}
-}
-
-uint32_t wh_path_size_await(bool *proved)
+uint32_t wh_path_size_end(bool *proved)
 {
 	if (path.most_bytes == 0)
 		return 0;
-	if (passes_at_all()) {
-		for (uint32_t i = 0; i < ASKS && path.passed_bytes < path.most_bytes; i++) {
-			if (i > 0)
-				ask(path.most_bytes);
-			hear_round();
-		}
-		narrow();
-	}
 	close(path.fd);
 	path.most_bytes = 0;
 	*proved = path.passed_bytes > 0;
