@@ -75,8 +75,9 @@ void wh_netif_free(struct wh_netif *netif)
 	free_frames(&netif->news);
 	rte_pktmbuf_free_bulk(netif->spare, netif->spares);
 	netif->spares = 0;
-	for (uint32_t i = 0; i < WH_NETIF_WAITING; i++)
+	for (uint32_t i = 0; i < netif->waits; i++)
 		rte_pktmbuf_free(netif->waiting[i].mbuf);
+	netif->waits = 0;
 	wh_endpoint_free(&netif->endpoint);
 	wh_neighbour_free(&netif->neighbour);
 }
@@ -528,91 +529,141 @@ static void send_for_the_host(struct wh_netif *netif, uint64_t now_tsc)
 	hand_over(netif, &mbuf, 1, 1);
 }
 
-/*
- * The place of the packet that waits for the same target; else a free one, or that of the packet
- * which expires first.
- */
-static struct wh_netif_waiting *waiting_for(struct wh_netif *netif, const struct wh_address *to)
+/* How many of the first `waits` packets wait for the MAC of that target. */
+static uint32_t waits_for(const struct wh_netif *netif, uint32_t waits, const struct wh_address *to)
 {
-	struct wh_netif_waiting *place = &netif->waiting[0];
+	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < WH_NETIF_WAITING; i++) {
-		struct wh_netif_waiting *one = &netif->waiting[i];
-
-		if (one->mbuf != NULL && wh_address_equal(&one->to, to))
-			return one;
-		if (place->mbuf != NULL && (one->mbuf == NULL || one->until_tsc < place->until_tsc))
-			place = one;
-	}
-	return place;
+	for (uint32_t i = 0; i < waits; i++)
+		count += wh_address_equal(&netif->waiting[i].to, to);
+	return count;
 }
 
-static void wait_no_more(struct wh_netif *netif, struct wh_netif_waiting *one)
+/* Those to the same target move up. */
+static void wait_no_more(struct wh_netif *netif, uint32_t i)
 {
+	struct wh_netif_waiting *one = &netif->waiting[i];
+	const struct wh_address to = one->to;
+
 	netif->send_stats.unresolved_pkts++;
 	rte_pktmbuf_free(one->mbuf);
-	one->mbuf = NULL;
 	netif->waits--;
+	memmove(one, one + 1, (netif->waits - i) * sizeof(*one));
+	for (; i < netif->waits; i++)
+		netif->waiting[i].nth -= wh_address_equal(&netif->waiting[i].to, &to);
+}
+
+static void drop_old(
+	struct wh_netif *netif, uint64_t now_tsc, const struct wh_address *to, uint64_t most_ms)
+{
+	uint64_t most_tsc = wh_us_to_tsc(netif->config.neighbour.hz, most_ms * UINT64_C(1000));
+	uint32_t i = 0;
+
+	while (i < netif->waits) {
+		const struct wh_netif_waiting *one = &netif->waiting[i];
+
+		if (now_tsc - one->since_tsc >= most_tsc &&
+			(to == NULL || wh_address_equal(&one->to, to)))
+			wait_no_more(netif, i);
+		else
+			i++;
+	}
 }
 
 /*
- * Keeps a packet until its target's MAC is known, if all of it is in the mbuf. Otherwise the first
- * packet of an exchange would be lost, and the exchange would wait for a retransmission.
+ * Room for the packet after `before` others to its target. If all places are taken, the last packet
+ * of the target that has most of them makes room, or the oldest of all if each target has one. So
+ * a target that does not answer leaves places for others.
+ */
+static bool has_place(struct wh_netif *netif, uint32_t before)
+{
+	uint32_t last = 0;
+
+	if (netif->waits < WH_NETIF_WAITING)
+		return true;
+	for (uint32_t i = 1; i < WH_NETIF_WAITING; i++)
+		if (netif->waiting[i].nth > netif->waiting[last].nth)
+			last = i;
+	if (netif->waiting[last].nth <= before + (before > 0))
+		return false;
+	wait_no_more(netif, last);
+	return true;
+}
+
+/*
+ * Keeps a packet until its target's MAC is known. Otherwise the first packets of an exchange would
+ * be lost, and the exchange would wait for their retransmission.
  */
 static void keep_waiting(
 	struct wh_netif *netif, uint64_t now_tsc, struct rte_mbuf *mbuf, const struct wh_out *out)
 {
-	struct wh_netif_waiting *place = waiting_for(netif, out->to);
+	drop_old(netif, now_tsc, out->to, WH_NETIF_IN_ORDER_MS);
 
-	if (out->payload_bytes > 0 && out->payload != out->head + out->head_bytes) {
+	uint32_t before = waits_for(netif, netif->waits, out->to);
+
+	if (!has_place(netif, before)) {
 		netif->send_stats.unresolved_pkts++;
 		rte_pktmbuf_free(mbuf);
 		return;
 	}
-	if (place->mbuf != NULL)
-		wait_no_more(netif, place);
-	*place = (struct wh_netif_waiting){
+	if (out->payload_bytes > 0 && out->payload != out->head + out->head_bytes)
+		memcpy(out->head + out->head_bytes, out->payload, out->payload_bytes);
+	netif->waiting[netif->waits++] = (struct wh_netif_waiting){
 		.mbuf = mbuf,
 		.to = *out->to,
+		.nth = before + 1,
 		.head_bytes = out->head_bytes,
 		.payload_bytes = out->payload_bytes,
-		.until_tsc = now_tsc + wh_us_to_tsc(netif->config.neighbour.hz,
-					       WH_NETIF_WAITS_MS * UINT64_C(1000)),
+		.since_tsc = now_tsc,
 	};
-	netif->waits++;
 }
 
-/* Sends the waiting packets whose target is known now. */
+/* Sends the waiting packets whose target is known now, in order. */
 static void send_waiting(struct wh_netif *netif, uint64_t now_tsc)
 {
-	for (uint32_t i = 0; i < WH_NETIF_WAITING && netif->waits > 0; i++) {
-		struct wh_netif_waiting *one = &netif->waiting[i];
-		struct wh_encap *encap;
+	struct rte_mbuf *pkts[WH_NETIF_WAITING];
+	uint32_t room = wh_port_send_room(netif->config.port, netif->config.queue);
+	const struct wh_address *to = NULL;
+	struct wh_encap *encap = NULL;
+	uint32_t sent = 0, left = 0;
 
-		if (one->mbuf == NULL)
-			continue;
-		encap = encap_to(netif, now_tsc, &one->to);
-		if (encap == NULL && now_tsc >= one->until_tsc)
-			wait_no_more(netif, one);
-		if (encap == NULL ||
-			wh_port_send_room(netif->config.port, netif->config.queue) == 0)
-			continue;
-
-		struct rte_mbuf *mbuf = one->mbuf;
-		uint8_t *head = (uint8_t *)mbuf->buf_addr + netif->head_offset;
+	drop_old(netif, now_tsc, NULL, WH_NETIF_WAITS_MS);
+	for (uint32_t i = 0; i < netif->waits; i++) {
+		struct wh_netif_waiting one = netif->waiting[i];
+		uint8_t *head = (uint8_t *)one.mbuf->buf_addr + netif->head_offset;
 		const struct wh_out out = {
 			.head = head,
-			.head_bytes = one->head_bytes,
-			.payload = head + one->head_bytes,
-			.payload_bytes = one->payload_bytes,
-			.to = &one->to,
+			.head_bytes = one.head_bytes,
+			.payload = head + one.head_bytes,
+			.payload_bytes = one.payload_bytes,
+			.to = &one.to,
 		};
 
-		finish_frame(netif, encap, mbuf, &out);
-		one->mbuf = NULL;
-		netif->waits--;
-		hand_over(netif, &mbuf, 1, 0);
+		if (to == NULL || !wh_address_equal(&one.to, to)) {
+			to = &netif->waiting[i].to;
+			encap = encap_to(netif, now_tsc, to);
+		}
+		if (encap == NULL || sent == room) {
+			if (encap != NULL)
+				one.nth = 1 + waits_for(netif, left, to);
+			netif->waiting[left++] = one;
+			continue;
+		}
+		finish_frame(netif, encap, one.mbuf, &out);
+		pkts[sent++] = one.mbuf;
 	}
+	netif->waits = left;
+	if (sent > 0)
+		hand_over(netif, pkts, sent, 0);
+}
+
+/* As encap_to; NULL: also while others wait that must go first. */
+static struct wh_encap *encap_behind(
+	struct wh_netif *netif, uint64_t now_tsc, const struct wh_address *to)
+{
+	if (unlikely(netif->waits > 0) && waits_for(netif, netif->waits, to) > 0)
+		return NULL;
+	return encap_to(netif, now_tsc, to);
 }
 
 /* Builds the frames around `count` packets in the spare mbufs; returns how many were resolved. */
@@ -630,7 +681,8 @@ static uint32_t finish_frames(struct wh_netif *netif, uint64_t now_tsc, const st
 		if (out[i].to != to) {
 			to = out[i].to;
 			back = wh_endpoint_is_reply(&netif->endpoint, to, &via);
-			encap = back ? encap_back(netif, to, via) : encap_to(netif, now_tsc, to);
+			encap = back ? encap_back(netif, to, via)
+				     : encap_behind(netif, now_tsc, to);
 		}
 		if (likely(encap != NULL)) {
 			finish_frame(netif, encap, netif->spare[i], &out[i]);

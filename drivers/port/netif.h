@@ -38,11 +38,17 @@
 /* Capacity for news of neighbours on their way to a sibling, 2^n - 1. */
 #define WH_NETIF_NEWS_PKTS 15
 
-/* Packets that wait for the MAC of their target, the last one to each (RFC 1122 2.3.2.2). */
-#define WH_NETIF_WAITING 8
+/*
+ * Packets that wait for the MAC of their target. A server first asks for a client's when the
+ * session of its answers begins: with CONFIRM, and behind it a first train of data.
+ */
+#define WH_NETIF_WAITING 64
 
 /* How long they wait: long enough for one or two ARP requests. */
 #define WH_NETIF_WAITS_MS 1500
+
+/* One that waits longer goes once another comes, the repetition of it or of what follows. */
+#define WH_NETIF_IN_ORDER_MS 50
 
 /* Peers whose headers are kept ready, one per place; a power of two. */
 #define WH_NETIF_HEADERS 16
@@ -81,11 +87,12 @@ struct wh_netif_header {
 
 /* A packet that waits for its target's MAC. */
 struct wh_netif_waiting {
-	struct rte_mbuf *mbuf; /* the whole packet from `head_offset` on; NULL: none */
+	struct rte_mbuf *mbuf; /* the whole packet from `head_offset` on */
 	struct wh_address to;
+	uint32_t nth; /* of those to its target, from 1 */
 	uint32_t head_bytes;
 	uint32_t payload_bytes;
-	uint64_t until_tsc;
+	uint64_t since_tsc;
 };
 
 struct wh_netif {
@@ -108,10 +115,10 @@ struct wh_netif {
 	/* send */
 	uint8_t apart_send[64];
 	struct wh_neighbour neighbour;
-	struct wh_netif_header header[WH_NETIF_HEADERS]; /* by a hash of the peer's address */
-	struct wh_encap back;                            /* of the answer to a stranger */
-	struct wh_netif_waiting waiting[WH_NETIF_WAITING];
-	uint32_t waits;                         /* their number */
+	struct wh_netif_header header[WH_NETIF_HEADERS];   /* by a hash of the peer's address */
+	struct wh_encap back;                              /* of the answer to a stranger */
+	struct wh_netif_waiting waiting[WH_NETIF_WAITING]; /* in order */
+	uint32_t waits;                                    /* their number */
 	struct rte_mbuf *spare[WH_NETIF_BURST]; /* allocated and not yet used, from index 0 */
 	uint32_t spares;
 	uint32_t head_offset; /* offset of a packet's head in its mbuf */

@@ -577,14 +577,6 @@ static void test_host_full(void)
 	stub_close(&stub);
 }
 
-static void stub_answer(struct stub *stub, uint8_t last, const uint8_t mac[6])
-{
-	const uint8_t ip[4] = {10, 0, 0, last};
-	uint8_t frame[RIG_BYTES];
-
-	stub_put(stub, 0, frame, rig_arp(frame, rig_us, 2, mac, ip, rig_us, rig_us4));
-}
-
 /* The UDP frames that come out are one to each of these hosts, at that MAC. */
 static void expect_each(struct stub *stub, const uint8_t last[3], const uint8_t *const mac[3])
 {
@@ -654,29 +646,6 @@ static void test_headers(void)
 	stub_close(&stub);
 }
 
-/* More peers than packets may wait for, of whom one answers: the oldest go, then all. */
-static void test_waiting(void)
-{
-	static struct stub stub;
-
-	stub_open(&stub, 1, WH_PORT_STEER_ONE_QUEUE);
-	for (uint8_t i = 0; i < WH_NETIF_WAITING + 3; i++)
-		stub_call(&stub, 0, rig_ip4(10, 0, 0, 20 + i));
-	stub_run(&stub, 20);
-	CU_ASSERT_EQUAL(stub.netif[0].waits, WH_NETIF_WAITING);
-	CU_ASSERT_EQUAL(wh_netif_stats(&stub.netif[0]).unresolved_pkts, 3);
-	stub_answer(&stub, 20 + WH_NETIF_WAITING + 2, rig_peer);
-	stub_run(&stub, 2);
-	stub_expect(&stub, 0, rig_peer, WH_NETIF_WAITING + 3, 1);
-	CU_ASSERT_EQUAL(stub.netif[0].waits, WH_NETIF_WAITING - 1);
-
-	/* Sessions that are not answered give up, and then the last OPENs have waited too long. */
-	for (uint32_t ms = 0; ms < 40000 && stub.netif[0].waits > 0; ms++)
-		stub_run(&stub, 1);
-	CU_ASSERT_EQUAL(stub.netif[0].waits, 0);
-	stub_close(&stub);
-}
-
 CU_TestInfo wh_tests[] = {
 	{"the EAL starts", wh_test_eal_start},
 	{"transfers: copied, attached, linearised; VLAN; IPv6", test_transfers},
@@ -693,7 +662,6 @@ CU_TestInfo wh_tests[] = {
 	{"more frames for the host than wait at once", test_host_full},
 	{"a ring full of frames for the host", test_host_storm},
 	{"several peers, each with its headers", test_headers},
-	{"packets wait for the addresses of their targets", test_waiting},
 	{"the EAL ends", wh_test_eal_stop},
 	CU_TEST_INFO_NULL,
 };

@@ -20,7 +20,7 @@ static void open_netif(struct stub *stub, uint16_t queue)
 		.local6 = rig_ip6(rig_us6),
 		.attach_bytes = UINT32_MAX,
 		.neighbour = rig_config(),
-		.endpoint = {.hz = RIG_NETIF_HZ, .places = 64},
+		.endpoint = {.hz = RIG_NETIF_HZ, .places = 256},
 	};
 
 	config.local4.port += queue;
@@ -72,6 +72,14 @@ void stub_put(struct stub *stub, uint16_t queue, const uint8_t *frame, size_t by
 	CU_ASSERT_PTR_NOT_NULL_FATAL(pkt);
 	memcpy(rte_pktmbuf_append(pkt, (uint16_t)bytes), frame, bytes);
 	CU_ASSERT_EQUAL_FATAL(rte_ring_enqueue(stub->cable.in[queue], pkt), 0);
+}
+
+void stub_answer(struct stub *stub, uint8_t last, const uint8_t mac[6])
+{
+	const uint8_t ip[4] = {10, 0, 0, last};
+	uint8_t frame[RIG_BYTES];
+
+	stub_put(stub, 0, frame, rig_arp(frame, rig_us, 2, mac, ip, rig_us, rig_us4));
 }
 
 void stub_run(struct stub *stub, uint32_t turns_of_1ms)

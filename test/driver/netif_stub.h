@@ -5,7 +5,7 @@
 
 #include "netif_rig.h"
 
-#define MAILBOX_CALLS (WH_NETIF_WAITING + 3)
+#define MAILBOX_CALLS (WH_NETIF_WAITING + 5)
 
 struct stub {
 	struct rte_mempool *pool;
@@ -25,6 +25,9 @@ void stub_call(struct stub *stub, uint16_t queue, struct wh_address peer);
 
 /* A frame comes in on that queue. */
 void stub_put(struct stub *stub, uint16_t queue, const uint8_t *frame, size_t bytes);
+
+/* 10.0.0.`last` says that it is at that MAC. */
+void stub_answer(struct stub *stub, uint8_t last, const uint8_t mac[6]);
 
 void stub_run(struct stub *stub, uint32_t turns_of_1ms);
 

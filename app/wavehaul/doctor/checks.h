@@ -7,7 +7,7 @@
 #include "machine/machine.h"
 
 /* Hugepages that the demo takes with its defaults; test/app/lab/demo_plan.c compares its plan. */
-#define WH_DOCTOR_DEMO_POOL_BYTES (UINT64_C(1080) << 20)
+#define WH_DOCTOR_DEMO_POOL_BYTES (UINT64_C(1082) << 20)
 
 /* software.c */
 struct wh_finding wh_check_kernel(const struct wh_machine *machine);
