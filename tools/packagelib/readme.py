@@ -26,6 +26,7 @@ from harness import Failed, expect, expect_equal
 from lab import order
 from pair import wait_until
 
+ACCOUNT = ('README.md', 'First use, with any user account')
 FIRST = ('README.md', 'First use, on two machines')
 SERVICE = ('docs/operate.md', 'As a service')
 COMMANDS_MAX = 6
@@ -35,7 +36,7 @@ JOB_S = 120
 NIGHT_BYTES = 1 << 30  # so long that it can be slowed down before it is there
 TYPING_S = 1.1  # a command; whom a server trusts it looks up once a second
 
-USER = 'admin'
+USER, ACCOUNT_THERE = 'admin', 'ann'
 WIRES = (('eth0', 1500), ('eth1', 9000))
 NIC, INTERFACE = '0000:3b:00.0', 'af_packet:eth1'
 # A command that may say no: what it thinks of this machine is no part of the way.
@@ -147,6 +148,31 @@ def fresh(root, new):
         yield one, two
 
 
+def one_line(root, new):
+    """The first line alone, to a user's account: the files are there, and nothing else is."""
+    line = re.search(r'\n\n    (wavehaul .*)\n\n', section(*ACCOUNT))[1]
+    there = f'/home/{ACCOUNT_THERE}'
+    with fresh(root, new) as (one, two):
+        for machine in (one, two):
+            machine.run('sh', '-c', f'apt-get install /home/{USER}/wavehaul_*.deb', timeout=BLOCK_S)
+        two.run('useradd', '-m', '-s', '/bin/bash', ACCOUNT_THERE)
+        two.run('sh', '-c', f'cp -r /home/{USER}/.ssh {there}; chown -R {ACCOUNT_THERE}: {there}')
+        one.run('mkdir', f'/home/{USER}/results')
+        digest = one.plant(f'/home/{USER}/results/data', 3 * MIB)
+        began = time.monotonic()
+        said = say(one, line)
+        spent = time.monotonic() - began
+        expect_equal('what came', two.digest_of(f'{there}/runs/results/data'), digest)
+        expect_equal('its owner', two.run('stat', '-c', '%U', f'{there}/runs/results/data'),
+                     ACCOUNT_THERE)
+        expect('sealed by' in said, f'it does not say that it was sealed: {said}')
+        for machine in (one, two):
+            expect_equal('servers', machine.run('pgrep', 'wavehaul', check=False), '')
+            expect_equal('keys and trust', machine.run(
+                'sh', '-c', 'ls -d /home/*/.config/wavehaul', check=False), '')
+    yield f'README: first use, one line by ssh, {spent:.1f} s'
+
+
 def first_use(root, new):
     found = list(blocks(*FIRST))
     expect(count_commands(found) <= COMMANDS_MAX, f'{count_commands(found)} commands')
@@ -218,6 +244,7 @@ def service(one, two, port, left_out, night_bytes):
 
 def steps(root, new):
     be_alone()
+    yield from one_line(root, new)
     yield from first_use(root, new)
     with fresh(root, new) as two:
         yield from service(*two, INTERFACE, 'wavehaul nic', NIGHT_BYTES)
