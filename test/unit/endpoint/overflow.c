@@ -65,21 +65,23 @@ static void gone(void *context, struct wh_session *session)
 	wh_session_destroy(session);
 }
 
-static void open_end(struct wh_rig_end *end, uint8_t number)
+static void open_end(struct wh_rig_end *end, uint8_t number, bool books_apart)
 {
 	wh_rig_session_config(&end->session, HZ, CHUNK_BYTES, CHUNKS, WINDOW);
 	end->session.chunk_memory = memory;
+	end->session.books_apart = books_apart;
+	end->more.books_apart = books_apart;
 	end->accepted = accepted;
 	end->gone = gone;
 	wh_rig_end_open(end, number, WH_ENDPOINT_PLACES_MIN);
 }
 
-static void open_world(void)
+static void open_world(bool books_apart)
 {
 	memset(&world, 0, sizeof(world));
 	world.now_tsc = HZ;
-	open_end(&world.sender, 1);
-	open_end(&world.receiver, 2);
+	open_end(&world.sender, 1, false);
+	open_end(&world.receiver, 2, books_apart);
 	for (uint32_t i = 0; i < LANES; i++)
 		world.sends[i] = wh_rig_end_connect(
 			&world.sender, &world.receiver.address, "x", WH_OBJECT_BYTES_UNKNOWN, NULL);
@@ -122,6 +124,8 @@ static void receive_all(struct wh_rig_end *end, struct port *port, const struct 
 			port->pkt[i].bytes, &from->address);
 	port->pkts = 0;
 	wh_endpoint_receive_poll(&end->endpoint, world.now_tsc);
+	if (end->more.books_apart)
+		wh_endpoint_books_poll(&end->endpoint, world.now_tsc);
 }
 
 static void fill(uint32_t lane)
@@ -211,9 +215,9 @@ static uint64_t limited_tsc(enum wh_limit limit)
  * At the whole windows 70 % would be lost. Hardly anything is, each time that the receiver runs it
  * finds more than its port's buffer, and the senders know the cause.
  */
-static void test_away(void)
+static void away(bool books_apart)
 {
-	open_world();
+	open_world(books_apart);
 	run(5000);
 	CU_ASSERT_EQUAL(world.lanes, LANES);
 
@@ -230,8 +234,20 @@ static void test_away(void)
 	close_world();
 }
 
+static void test_away(void)
+{
+	away(false);
+}
+
+/* The core that takes packets hears of it from the port, and another one offers the windows. */
+static void test_away_apart(void)
+{
+	away(true);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"share", test_share},
 	{"away", test_away},
+	{"away, books apart", test_away_apart},
 	CU_TEST_INFO_NULL,
 };
