@@ -5,6 +5,7 @@
 #include "endpoint/lifecycle.h"
 #include "endpoint/listen.h"
 #include "endpoint/turn.h"
+#include "session/apart/acks.h"
 
 /* The session of a place whose bookkeeping is done here; NULL: none, or none any more. */
 static struct wh_session *booked_at(const struct wh_endpoint *endpoint, uint32_t place)
@@ -24,13 +25,31 @@ static void leave(struct wh_endpoint *endpoint, struct wh_session *session, uint
 	wh_half_kick(endpoint->rx, place);
 }
 
+/* What has arrived for a transmitter. */
+static int32_t enter_acks(struct wh_endpoint *endpoint, struct wh_session *session, uint32_t place)
+{
+	struct wh_meter *meter = endpoint->config.books_meter;
+	uint8_t before = wh_meter_enter(meter, WH_METER_GET_RCV_STAT);
+	int32_t taken = wh_acks_book(session);
+
+	if (taken > 0)
+		wh_half_kick(endpoint->tx, place);
+	wh_meter_leave(meter, before);
+	return taken;
+}
+
 /* Polls the i-th active place; true: it stays active. */
 static bool look_at(struct wh_endpoint *endpoint, uint32_t i, uint64_t now_tsc, int32_t *work)
 {
 	struct wh_half *half = endpoint->books;
 	uint32_t place = half->active[i];
-	struct wh_session *session = booked_at(endpoint, place);
+	struct wh_session *session = wh_session_at(endpoint, place);
 
+	if (session != NULL && session->acks != NULL) {
+		*work += enter_acks(endpoint, session, place);
+		return wh_half_stays(half, i, now_tsc, WH_TSC_NEVER);
+	}
+	session = booked_at(endpoint, place);
 	if (session == NULL)
 		return wh_half_stays(half, i, now_tsc, WH_TSC_NEVER);
 

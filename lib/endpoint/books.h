@@ -2,10 +2,14 @@
 #pragma once
 
 /*
- * Inside the endpoint: receivers whose bookkeeping runs on another core, as in
- * session/apart/landing.h. The receive half keeps their places, and kicks the half of the
- * bookkeeping once for all packets of a turn. That half polls them. When one of them may leave, its
- * core marks it and uses it no more; the receive half then takes it out of the table.
+ * Inside the endpoint: sessions whose bookkeeping runs on another core, with a half of its own.
+ *
+ * Receivers, as in session/apart/landing.h. The receive half keeps their places, and kicks the half
+ * of the bookkeeping once for all packets of a turn. That half polls them. When one of them may
+ * leave, its core marks it and uses it no more; the receive half then takes it out of the table.
+ *
+ * Transmitters, as in session/apart/acks.h. The send half polls them. What arrives for them kicks
+ * the half of the bookkeeping, and that one the send half.
  */
 
 #include "endpoint/endpoint.h"

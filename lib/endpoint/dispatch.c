@@ -3,16 +3,17 @@
 /* Control packets out of a session's inbox, each to the part of the session that it is for. */
 
 #include "endpoint/turn.h"
+#include "session/apart/acks.h"
 
 /* The peer has been heard. ACCEPT does not count: a listener sends it without any session. */
-static void hear(struct wh_session *s, uint64_t now_tsc, const struct wh_slot *slot)
+static void hear(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
+	const struct wh_packet *packet)
 {
-	if (((const struct wh_packet *)slot->data)->type == WH_PACKET_ACCEPT)
+	if (packet->type == WH_PACKET_ACCEPT)
 		return;
 	/* The time is from another core, whose turn may have begun after this one. */
 	__atomic_store_n(&s->last_heard_tsc,
-		wh_max_u64(s->last_heard_tsc, wh_min_u64(slot->when_tsc, now_tsc)),
-		__ATOMIC_RELAXED);
+		wh_max_u64(s->last_heard_tsc, wh_min_u64(arrived_tsc, now_tsc)), __ATOMIC_RELAXED);
 	s->tx.unanswered_tsc = 0;
 }
 
@@ -65,14 +66,17 @@ static void to_receiver(struct wh_session *s, uint64_t now_tsc, uint64_t arrived
 
 int32_t wh_dispatch(struct wh_session *s, uint64_t now_tsc)
 {
+	struct wh_slot_fifo *fifo = s->acks != NULL ? &s->acks->notes : &s->inbox;
 	struct wh_slot *slot;
 	int32_t taken = 0;
 
-	while (s->phase != WH_PHASE_CLOSED && (slot = wh_slot_fifo_peek(&s->inbox)) != NULL) {
-		const struct wh_packet *packet = (const struct wh_packet *)slot->data;
+	while (s->phase != WH_PHASE_CLOSED && (slot = wh_slot_fifo_peek(fifo)) != NULL) {
+		const struct wh_packet *packet = s->acks != NULL
+							 ? wh_acks_take(s, slot)
+							 : (const struct wh_packet *)slot->data;
 
 		if (s->role == WH_TRANSMITTER) {
-			hear(s, now_tsc, slot);
+			hear(s, now_tsc, slot->when_tsc, packet);
 			to_transmitter(s, now_tsc, slot->when_tsc, packet);
 		} else {
 			if (s->landing != NULL) {
@@ -82,7 +86,7 @@ int32_t wh_dispatch(struct wh_session *s, uint64_t now_tsc)
 			}
 			to_receiver(s, now_tsc, slot->when_tsc, packet);
 		}
-		wh_slot_fifo_release(&s->inbox);
+		wh_slot_fifo_release(fifo);
 		taken++;
 	}
 	return taken;

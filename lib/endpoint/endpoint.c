@@ -367,7 +367,7 @@ static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64
 	if (wh_place_is_receivers(endpoint, place))
 		wh_half_activate(endpoint->rx, place);
 	else
-		wh_half_kick(endpoint->tx, place);
+		wh_half_kick(session->acks != NULL ? endpoint->books : endpoint->tx, place);
 	return WH_WIRE_OK;
 }
 
@@ -449,8 +449,8 @@ static void move_out(struct wh_endpoint *endpoint, struct wh_half *half, struct 
 	if (receives && session->landing == NULL)
 		half->queued_pkts -= session->rx.peer_queued_pkts;
 	wh_half_vacate(half, place);
-	if (session->landing != NULL)
-		session->landing->gone_turn = atomic_load(&endpoint->books->turn) + 2;
+	if (endpoint->books != NULL)
+		session->books_turn = atomic_load(&endpoint->books->turn) + 2;
 	begin_leaving(receives ? &endpoint->rx_leaving : &endpoint->tx_leaving, session,
 		receives ? endpoint->tx : endpoint->rx);
 }
@@ -481,8 +481,8 @@ static int32_t let_go(struct wh_endpoint *endpoint, uint64_t now_tsc, struct wh_
 	while (leaving->first != NULL && atomic_load(&other->turn) >= leaving->first->gone_turn) {
 		struct wh_session *session = leaving->first;
 
-		if (session->landing != NULL &&
-			atomic_load(&endpoint->books->turn) < session->landing->gone_turn)
+		if (endpoint->books != NULL &&
+			atomic_load(&endpoint->books->turn) < session->books_turn)
 			break;
 		leaving->first = session->next;
 		let_one_go(endpoint, now_tsc, session);
@@ -514,6 +514,9 @@ static bool look_at(struct wh_endpoint *endpoint, struct wh_half *half, uint32_t
 	*work += done;
 	if (half == endpoint->rx && session->outbox_news)
 		wh_half_kick(endpoint->tx, place);
+	/* There was no room for notes of these, and now there is. */
+	if (session->acks != NULL && wh_slot_fifo_count(&session->inbox) > 0)
+		wh_half_kick(endpoint->books, place);
 	session->outbox_news = false;
 	/* Without a place its users kick the half as a whole. */
 	if (wh_session_begins_anew(session))

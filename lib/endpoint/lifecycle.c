@@ -9,6 +9,7 @@
 
 #include "base/prng.h"
 #include "endpoint/turn.h"
+#include "session/apart/acks.h"
 #include "track/alloc.h"
 
 /* As rings are sized: 2^n - 1 elements. */
@@ -93,6 +94,11 @@ static int create_transmitter(struct wh_session *s)
 		return -ENOMEM;
 	if (s->feedback.resend != WH_RESEND_ASKED && wh_sent_table_add_due(&tx->table) != 0)
 		return -ENOMEM;
+	if (wh_acks_may_be_apart(config)) {
+		s->acks = wh_acks_create(config, s->params.first_pn);
+		if (s->acks == NULL)
+			return -ENOMEM;
+	}
 
 	for (uint32_t i = 0; i < config->chunks; i++)
 		wh_fifo_push(&tx->free, &s->chunk[i]);
@@ -360,6 +366,7 @@ void wh_session_destroy(struct wh_session *s)
 		return;
 	wh_sealing_end(s);
 	wh_landing_destroy(s->landing);
+	wh_acks_destroy(s->acks);
 	if (s->role == WH_TRANSMITTER)
 		destroy_transmitter(&s->tx);
 	else
@@ -417,6 +424,8 @@ static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
 
 	int32_t work = wh_dispatch(s, now_tsc);
 
+	if (s->acks != NULL)
+		work += wh_acks_free_chunks(s);
 	work += wh_get_rcv_stat(s, now_tsc);
 
 	wh_meter_enter(s->meter, WH_METER_OPENING);
@@ -550,8 +559,10 @@ static uint64_t transmitter_bytes(const struct wh_session_config *config)
 	uint64_t times_bytes =
 		feedback.round_trips ? wh_track_bytes(config->window_pkts, sizeof(uint64_t)) : 0;
 	uint64_t delivery_bytes = feedback.delivery ? sizeof(struct wh_delivery) : 0;
+	uint64_t acks_bytes = wh_acks_may_be_apart(config) ? wh_acks_bytes(config) : 0;
 
-	return times_bytes + delivery_bytes + config->chunks * sizeof(struct wh_tx_chunk) +
+	return times_bytes + delivery_bytes + acks_bytes +
+	       config->chunks * sizeof(struct wh_tx_chunk) +
 	       chunk_fifos * wh_fifo_bytes(chunk_slots(config)) +
 	       wh_fifo_bytes(fresh_count(config->window_pkts)) +
 	       wh_fifo_bytes(config->window_pkts) + wh_sent_table_bytes(config->window_pkts) +

@@ -70,7 +70,7 @@ void wh_endpoint_move_in(struct wh_endpoint *endpoint, struct wh_half *half,
 	bool books = session->landing != NULL;
 
 	WH_ASSERT(session->config.payload_virtual == endpoint->config.payload_virtual);
-	WH_ASSERT(!books || endpoint->books != NULL);
+	WH_ASSERT((!books && session->acks == NULL) || endpoint->books != NULL);
 	session->meter = books ? endpoint->config.books_meter : meter;
 	wh_half_occupy(half, place);
 	atomic_store(&session->place, place);

@@ -17,7 +17,7 @@ static uint32_t ring_count(uint32_t window_pkts, uint32_t pkts_per_slot, uint32_
 	return (uint32_t)wh_min_u64(slots, slots_max) - 1;
 }
 
-static uint32_t inbox_count(uint32_t window_pkts)
+uint32_t wh_boxes_inbox_count(uint32_t window_pkts)
 {
 	return ring_count(window_pkts, WH_PKTS_PER_CONTROL, WH_INBOX_MAX);
 }
@@ -31,7 +31,7 @@ static uint32_t outbox_count(uint32_t window_pkts)
 uint32_t wh_session_train_pkts(const struct wh_session *s)
 {
 	uint32_t slots = (uint32_t)wh_min_u64(
-		inbox_count(s->config.window_pkts), outbox_count(s->config.window_pkts));
+		wh_boxes_inbox_count(s->config.window_pkts), outbox_count(s->config.window_pkts));
 
 	return (uint32_t)wh_min_u64(s->feedback.probe.pkts, slots - WH_BESIDE_TRAIN);
 }
@@ -39,7 +39,8 @@ uint32_t wh_session_train_pkts(const struct wh_session *s)
 int wh_boxes_init(struct wh_session *s)
 {
 	uint32_t window_pkts = s->config.window_pkts;
-	int rc = wh_slot_fifo_init(&s->inbox, inbox_count(window_pkts), sizeof(struct wh_packet));
+	int rc = wh_slot_fifo_init(
+		&s->inbox, wh_boxes_inbox_count(window_pkts), sizeof(struct wh_packet));
 
 	return rc != 0 ? rc
 		       : wh_slot_fifo_init(
@@ -48,7 +49,7 @@ int wh_boxes_init(struct wh_session *s)
 
 uint64_t wh_boxes_bytes(uint32_t window_pkts)
 {
-	return wh_slot_fifo_bytes(inbox_count(window_pkts), sizeof(struct wh_packet)) +
+	return wh_slot_fifo_bytes(wh_boxes_inbox_count(window_pkts), sizeof(struct wh_packet)) +
 	       wh_slot_fifo_bytes(outbox_count(window_pkts), WH_CONTROL_BYTES_MAX);
 }
 

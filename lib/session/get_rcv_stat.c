@@ -1,70 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * get_rcv_stat: processes what the receiver sends. A receiver report frees packets and chunks and
- * renews the credits. A NAK schedules retransmissions. Both feed the rate controller, and so do
- * delay warnings and the period (the papers' SYN). This task also detects silence and stalls.
+ * get_rcv_stat: processes what the receiver sends. A receiver report frees packets and chunks
+ * (apart/acks.c) and renews the credits. A NAK schedules retransmissions. Both feed the rate
+ * controller, and so do delay warnings and the period (the papers' SYN). This task also detects
+ * silence and stalls.
  */
 
+#include "session/apart/acks.h"
 #include "session/session_internal.h"
 
 /* So many packets, and none arrives for so long: a narrower path, for so long. */
 #define NARROW_PKTS     8
 #define NARROW_MS       500
 #define NARROW_LASTS_MS 600000
-
-/* Acknowledges packets of one chunk; with the last of them the chunk returns to the reader. */
-static void packets_acked(
-	void *context, uint64_t pn, const struct wh_sent_record *record, uint32_t count)
-{
-	struct wh_session *s = context;
-	struct wh_tx_chunk *sending = &s->tx.tx_chunk[record->chunk_slot];
-
-	const struct wh_ack_event event = {
-		.now_tsc = s->tx.report_tsc,
-		.first_pn = pn,
-		.pkts = count,
-	};
-	struct wh_chunk *chunk = &s->chunk[record->chunk_slot];
-	uint64_t offset = (uint64_t)record->index * s->config.payload_bytes;
-
-	WH_DEBUG_ASSERT(sending->unacked_pkts >= count);
-	if (offset < chunk->bytes) /* repair packets contain no bytes of the stream */
-		wh_session_add(
-			&s->stats.acked_bytes, wh_min_u64(count * (uint64_t)s->config.payload_bytes,
-						       chunk->bytes - offset));
-	s->tx.acked_end = wh_max_u64(s->tx.acked_end, pn + count);
-	WH_CONTROL_TELL(&s->tx.control, on_ack, &event);
-	sending->unacked_pkts -= count;
-	if (sending->unacked_pkts > 0)
-		return;
-
-	s->tx.chunks_out--;
-
-	bool pushed = wh_fifo_push(&s->tx.free, chunk);
-
-	WH_ASSERT(pushed);
-}
-
-/* Everything in [cover_first, cover_end) but the holes has arrived. */
-static uint64_t acknowledge(struct wh_session *s, const struct wh_rcv_report *report)
-{
-	struct wh_sent_table *table = &s->tx.table;
-	uint64_t from = report->cover_first;
-	uint64_t acked = 0;
-
-	/* With an acknowledgement per packet, a report acknowledges only what it covers. */
-	if (!s->feedback.ack_each || s->feedback.ack_in_order)
-		acked = wh_sent_table_ack(table, table->lower, report->lower, packets_acked, s);
-
-	for (uint32_t i = 0; i < report->n_holes; i++) {
-		uint64_t hole = report->cover_first + report->holes[i].offset;
-
-		acked += wh_sent_table_ack(table, from, hole, packets_acked, s);
-		from = hole + report->holes[i].count;
-	}
-	return acked + wh_sent_table_ack(table, from, report->cover_end, packets_acked, s);
-}
 
 static void take_credits(struct wh_session *s, uint8_t flags, const struct wh_rcv_report *report)
 {
@@ -85,7 +34,9 @@ static uint64_t round_trip_tsc(const struct wh_transmitter *tx, uint64_t now_tsc
 {
 	uint64_t sent_tsc;
 
-	if (tx->sent_tsc == NULL || tx->acked_end == 0)
+	/* The acknowledgement may come late enough for its slot to have another packet's. */
+	if (tx->sent_tsc == NULL || tx->acked_end == 0 ||
+		tx->sent_end - tx->acked_end >= tx->table.size)
 		return 0;
 	sent_tsc = tx->sent_tsc[(tx->acked_end - 1) & tx->table.mask];
 	return sent_tsc > 0 && sent_tsc < now_tsc ? now_tsc - sent_tsc : 0;
@@ -145,17 +96,30 @@ static void answer_report(struct wh_session *s, uint64_t now_tsc, const struct w
 	wh_session_push_control(s, now_tsc, WH_PACKET_ACK2, &answer);
 }
 
+/* What the other core has entered counts with the first report that is used after it. */
+static struct wh_acked acknowledge(struct wh_session *s, const struct wh_rcv_report *report)
+{
+	struct wh_acked acked;
+
+	if (s->acks == NULL)
+		return wh_acks_enter(s, report);
+	acked = s->acks->acked;
+	s->acks->acked = (struct wh_acked){0};
+	return acked;
+}
+
 static uint64_t take_acks(
 	struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *report)
 {
-	uint64_t acked_pkts = acknowledge(s, report);
+	const struct wh_acked acked = acknowledge(s, report);
 
-	s->tx.acked_pkts += acked_pkts;
-	if (acked_pkts > 0) {
+	s->tx.acked_end = acked.end;
+	s->tx.acked_pkts += acked.pkts;
+	if (acked.pkts > 0) {
 		s->tx.progress_tsc = now_tsc;
 		s->tx.progress_sent_pkts = s->stats.sent_pkts;
 	}
-	return acked_pkts;
+	return acked.pkts;
 }
 
 static void take_report(struct wh_session *s, uint64_t now_tsc, const struct wh_packet *packet)
@@ -193,7 +157,6 @@ static void take_report(struct wh_session *s, uint64_t now_tsc, const struct wh_
 
 	if (is_told) /* as it was before this report */
 		delivery.overtaken_tsc = wh_retransmit_overtaken_tsc(s);
-	tx->acked_end = 0;
 	uint64_t acked_pkts = take_acks(s, now_tsc, report);
 
 	if (s->feedback.resend == WH_RESEND_COUNTED)

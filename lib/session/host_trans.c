@@ -74,7 +74,8 @@ static bool may_admit(struct wh_session *s)
 
 	tx->admission_held_up = unacked_pkts < tx->decision.window_pkts;
 	if (unacked_pkts >= tx->decision.window_pkts || !wh_sent_table_has_room(&tx->table) ||
-		(span_pkts > 0 && tx->table.admitted_end - tx->table.lower >= span_pkts)) {
+		(span_pkts > 0 &&
+			tx->table.admitted_end - wh_sent_table_lower(&tx->table) >= span_pkts)) {
 		tx->admission_limit = window_limit(s);
 		return false;
 	}

@@ -144,7 +144,8 @@ static uint64_t room_pkts(const struct wh_session *s)
 	uint64_t chunks = wh_min_u64(peer_chunks, s->config.chunks - tx->chunks_out);
 	uint64_t rest_pkts = open == NULL ? 0 : tx->tx_chunk[open->slot].packets - tx->open_index;
 
-	return wh_min_u64(tx->table.size - (tx->table.admitted_end - tx->table.lower),
+	return wh_min_u64(
+		tx->table.size - (tx->table.admitted_end - wh_sent_table_lower(&tx->table)),
 		chunks * s->chunk_packets + rest_pkts);
 }
 
@@ -160,7 +161,8 @@ static uint64_t scarce_end(const struct wh_session *s)
 	uint64_t flight_pkts = tx->transmission - tx->delivery->seen_pkts;
 	uint64_t needed_pkts = flight_pkts + flight_pkts / 2;
 
-	return tx->table.lower + needed_pkts - wh_min_u64(needed_pkts, room_pkts(s));
+	return wh_sent_table_lower(&tx->table) + needed_pkts -
+	       wh_min_u64(needed_pkts, room_pkts(s));
 }
 
 /*
@@ -226,7 +228,7 @@ static uint64_t tail_tsc(const struct wh_session *s)
 	bool waits = wh_fifo_count(&tx->retransmits) > 0 || wh_fifo_count(&tx->fresh) > 0;
 
 	/* Nothing is outstanding, or the next packet waits for the pacer only. */
-	if (tx->table.lower >= tx->sent_end || tx->late.probe_waits ||
+	if (wh_sent_table_lower(&tx->table) >= tx->sent_end || tx->late.probe_waits ||
 		(waits && !wh_pacer_tokens_out(&tx->pacer)))
 		return WH_TSC_NEVER;
 	return tx->stamp_tsc + probe_pause_tsc(s);
@@ -236,15 +238,16 @@ static uint64_t tail_tsc(const struct wh_session *s)
 static int32_t probe_tail(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_transmitter *tx = &s->tx;
+	uint64_t lower = wh_sent_table_lower(&tx->table);
 	uint64_t pn = tx->sent_end - 1;
-	uint64_t least = tx->sent_end - wh_min_u64(LATE_LOOKS, tx->sent_end - tx->table.lower);
+	uint64_t least = tx->sent_end - wh_min_u64(LATE_LOOKS, tx->sent_end - lower);
 
 	if (now_tsc < tail_tsc(s))
 		return 0;
 	while (pn > least && wh_sent_table_acked(&tx->table, pn))
 		pn--;
 	if (wh_sent_table_acked(&tx->table, pn))
-		pn = tx->table.lower;
+		pn = lower;
 	wh_sent_table_queue(&tx->table, pn, pn + 1, queue_retransmit, tx);
 	tx->late.probe_waits = true;
 	tx->late.probes = (uint32_t)wh_min_u64(tx->late.probes + 1, LATE_DOUBLINGS_MAX);
@@ -267,8 +270,9 @@ int32_t wh_retransmit_look(struct wh_session *s, uint64_t now_tsc)
 	uint64_t pause_us = wh_max_u64(tx->decision.resend_after / LOOKS_PER_TIMEOUT, LOOK_US_MIN);
 
 	tx->next_look_tsc = now_tsc + wh_us_to_tsc(s->config.hz, pause_us);
-	return (int32_t)wh_min_u64(wh_sent_table_queue_due(&tx->table, &due, tx->table.lower,
-					   tx->sent_end, queue_retransmit, tx),
+	return (int32_t)wh_min_u64(
+		wh_sent_table_queue_due(&tx->table, &due, wh_sent_table_lower(&tx->table),
+			tx->sent_end, queue_retransmit, tx),
 		INT32_MAX);
 }
 
@@ -278,7 +282,8 @@ uint64_t wh_retransmit_deadline(const struct wh_session *s)
 
 	if (s->feedback.resend == WH_RESEND_LATE)
 		return tail_tsc(s);
-	return s->feedback.resend == WH_RESEND_TIMED && tx->table.lower < tx->sent_end
+	return s->feedback.resend == WH_RESEND_TIMED &&
+			       wh_sent_table_lower(&tx->table) < tx->sent_end
 		       ? tx->next_look_tsc
 		       : WH_TSC_NEVER;
 }

@@ -19,8 +19,8 @@ static uint64_t queued_pkts(const struct wh_transmitter *tx)
 
 static bool has_news(const struct wh_transmitter *tx)
 {
-	return tx->told_lower != tx->table.lower || tx->told_upper != tx->sent_end ||
-	       tx->told_queued != (queued_pkts(tx) > 0);
+	return tx->told_lower != wh_sent_table_lower(&tx->table) ||
+	       tx->told_upper != tx->sent_end || tx->told_queued != (queued_pkts(tx) > 0);
 }
 
 /*
@@ -90,7 +90,7 @@ static void push_report(struct wh_session *s, uint64_t now_tsc)
 	struct wh_packet packet = {
 		.trans_report =
 			{
-				.lower = tx->table.lower,
+				.lower = wh_sent_table_lower(&tx->table),
 				.upper = tx->sent_end,
 				.queued_pkts = (uint32_t)queued_pkts(tx),
 				.heard_end = tx->next_report_pn,
@@ -100,7 +100,7 @@ static void push_report(struct wh_session *s, uint64_t now_tsc)
 
 	wh_session_count_on(s, now_tsc, WH_PACKET_TRANS_REPORT, tx->last_trans_report_tsc);
 	wh_session_push_control(s, now_tsc, WH_PACKET_TRANS_REPORT, &packet);
-	tx->told_lower = tx->table.lower;
+	tx->told_lower = packet.trans_report.lower;
 	tx->told_upper = tx->sent_end;
 	tx->told_transmission = tx->transmission;
 	tx->told_queued = queued_pkts(tx) > 0;

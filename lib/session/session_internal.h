@@ -228,7 +228,7 @@ struct wh_transmitter {
 	uint64_t chunks;
 	uint64_t total_bytes;
 	struct wh_digest digest;
-	uint32_t chunks_out; /* begun and not fully acknowledged; get_rcv_stat counts down */
+	uint32_t chunks_out;           /* begun, and not yet given back to the reader */
 	enum wh_limit admission_limit; /* why the last packet was not admitted */
 	bool admission_held_up;        /* by something other than the controller */
 
@@ -505,9 +505,11 @@ struct wh_session {
 	/* lib/endpoint/endpoint.c */
 	struct wh_session *next; /* in the list of sessions that are leaving */
 	uint64_t gone_turn;      /* from this turn on the other half holds no pointer to it */
+	uint64_t books_turn;     /* nor the half of the bookkeeping from this one on */
 
 	struct wh_chunk *chunk;     /* config.chunks of them */
 	struct wh_landing *landing; /* NULL: one core takes packets and does the bookkeeping */
+	struct wh_acks *acks;       /* NULL: the TX core enters acknowledgements */
 	struct wh_session_stats stats;
 	union {
 		struct wh_transmitter tx;
@@ -598,10 +600,7 @@ void wh_session_bad(struct wh_session *s, uint64_t *reason);
 /* The pause before a heartbeat, after `doublings` doublings. */
 uint64_t wh_session_heartbeat_tsc(const struct wh_session *s, uint32_t doublings);
 
-/*
- * Longest silence to expect of a living peer. It allows for one lost report, since reports without
- * news are two round trips apart.
- */
+/* Longest silence to expect of a living peer, of whose reports one is lost. */
 uint64_t wh_session_exp_tsc(const struct wh_session *s);
 void wh_session_settle(struct wh_session *s, uint64_t now_tsc, enum wh_release_status outcome);
 uint64_t wh_session_ms_tsc(const struct wh_session *s, uint64_t span_ms);
@@ -612,6 +611,7 @@ void wh_session_give_up(struct wh_session *s, uint64_t now_tsc);
 /* boxes.c. _put may run on the other core: it uses only the inbox and `stats`. */
 int wh_boxes_init(struct wh_session *s);
 uint64_t wh_boxes_bytes(uint32_t window_pkts);
+uint32_t wh_boxes_inbox_count(uint32_t window_pkts);
 void wh_boxes_put(struct wh_session *s, struct wh_session_stats *stats, uint64_t arrived_tsc,
 	const struct wh_packet *packet);
 

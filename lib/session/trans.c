@@ -10,6 +10,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_prefetch.h>
 
+#include "session/apart/acks.h"
 #include "session/session_internal.h"
 
 /* Bytes that each packet takes on the wire beside its own. */
@@ -323,6 +324,8 @@ uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, ui
 	bool was_all_sent = is_all_sent(tx);
 	enum wh_limit limit = send_data(s, now_tsc, out, count, &sent);
 
+	if (s->acks != NULL)
+		wh_acks_tell_sent(s);
 	if (!was_all_sent)
 		count_limit(s, now_tsc - tx->limit_since_tsc,
 			was_paced ? tx->pacer.forfeited_tsc - forfeited_tsc : 0);

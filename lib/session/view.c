@@ -176,7 +176,9 @@ static void check_transmitter(const struct wh_session *s, bool deep)
 	WH_ASSERT(table->admitted_end - table->lower <= table->size);
 	/* New packets are sent in order: an admitted one has been sent, or waits in fresh. */
 	WH_ASSERT(tx->sent_end + fresh_pkts == table->admitted_end);
-	WH_ASSERT(tx->acked_pkts == table->lower - s->params.first_pn + table->acked_above);
+	/* Of packets that another core has entered, the notes may be under way. */
+	WH_ASSERT(s->acks != NULL ? tx->acked_pkts <= table->acked_pkts
+				  : tx->acked_pkts == table->acked_pkts);
 	WH_ASSERT(tx->decision.window_pkts >= 1);
 	WH_ASSERT(!tx->pair_open);
 	WH_ASSERT(s->stats.sent_pkts ==

@@ -19,7 +19,9 @@ int wh_sent_table_init(struct wh_sent_table *table, uint32_t size, uint64_t firs
 	*table = (struct wh_sent_table){
 		.size = size,
 		.mask = size - 1,
+		.first_pn = first_pn,
 		.lower = first_pn,
+		.cleared_end = first_pn,
 		.admitted_end = first_pn,
 		.due_end = first_pn,
 		.record = wh_track_alloc(size, sizeof(*table->record)),
@@ -51,30 +53,37 @@ void wh_sent_table_free(struct wh_sent_table *table)
 	table->due = NULL;
 }
 
+/* Acquires `lower` with it: a bit is cleared when `lower` has passed it. */
+static uint64_t acked_word(const struct wh_sent_table *table, uint64_t pn)
+{
+	return __atomic_load_n(&table->acked[(pn & table->mask) / WH_WORD_BITS], __ATOMIC_ACQUIRE);
+}
+
 uint64_t wh_sent_table_admit(struct wh_sent_table *table, uint16_t chunk_slot, uint16_t index)
 {
 	uint64_t pn = table->admitted_end;
 
 	WH_ASSERT(wh_sent_table_has_room(table));
-	WH_DEBUG_ASSERT(!wh_window_test(table->acked, table->mask, pn));
+	WH_DEBUG_ASSERT((acked_word(table, pn) >> pn % WH_WORD_BITS & 1) == 0);
 
 	table->record[pn & table->mask] =
 		(struct wh_sent_record){.chunk_slot = chunk_slot, .index = index};
 	*wh_window_word(table->queued, table->mask, pn) &= ~wh_word_ones(pn % WH_WORD_BITS, 1);
-	table->admitted_end++;
+	__atomic_store_n(&table->admitted_end, pn + 1, __ATOMIC_RELAXED);
 	return pn;
 }
 
 struct wh_sent_record *wh_sent_table_record(struct wh_sent_table *table, uint64_t pn)
 {
-	WH_ASSERT(pn >= table->lower && pn < table->admitted_end);
+	WH_ASSERT(pn < table->admitted_end && table->admitted_end - pn <= table->size);
 	return &table->record[pn & table->mask];
 }
 
 bool wh_sent_table_acked(const struct wh_sent_table *table, uint64_t pn)
 {
 	WH_ASSERT(pn < table->admitted_end);
-	return pn < table->lower || wh_window_test(table->acked, table->mask, pn);
+	return (acked_word(table, pn) >> pn % WH_WORD_BITS & 1) != 0 ||
+	       pn < wh_sent_table_lower(table);
 }
 
 /*
@@ -95,20 +104,54 @@ static void tell_acked(const struct wh_sent_table *table, uint64_t first, uint32
 	}
 }
 
+static uint64_t run_from(const struct wh_sent_table *table, uint64_t pn, uint64_t end)
+{
+	uint64_t first = pn;
+
+	while (pn < end) {
+		uint32_t low = pn % WH_WORD_BITS;
+		uint64_t missing = ~*wh_window_word(table->acked, table->mask, pn) >> low;
+
+		if (missing != 0)
+			return wh_min_u64(pn + (uint32_t)__builtin_ctzll(missing), end) - first;
+		pn += WH_WORD_BITS - low;
+	}
+	return end - first;
+}
+
+/*
+ * In this order: who finds a bit of [first, end) cleared finds `lower` above it, and packet numbers
+ * are admitted in its place only afterwards.
+ */
+static void pass(struct wh_sent_table *table, uint64_t first, uint64_t end)
+{
+	__atomic_store_n(&table->lower, end, __ATOMIC_RELEASE);
+	while (first < end) {
+		uint64_t *word = wh_window_word(table->acked, table->mask, first);
+		uint32_t low = first % WH_WORD_BITS;
+		uint32_t span = (uint32_t)wh_min_u64(WH_WORD_BITS - low, end - first);
+
+		__atomic_store_n(word, *word & ~wh_word_ones(low, span), __ATOMIC_RELEASE);
+		first += span;
+	}
+	__atomic_store_n(&table->cleared_end, end, __ATOMIC_RELEASE);
+}
+
 uint64_t wh_sent_table_ack(struct wh_sent_table *table, uint64_t first, uint64_t end,
 	wh_sent_acked_fn acked, void *context)
 {
+	uint64_t admitted_end = __atomic_load_n(&table->admitted_end, __ATOMIC_RELAXED);
 	uint64_t count = 0;
 
 	first = wh_max_u64(first, table->lower);
-	end = wh_min_u64(end, table->admitted_end);
+	end = wh_min_u64(end, admitted_end);
 	while (first < end) {
 		uint64_t *word = wh_window_word(table->acked, table->mask, first);
 		uint32_t low = first % WH_WORD_BITS;
 		uint32_t span = (uint32_t)wh_min_u64(WH_WORD_BITS - low, end - first);
 		uint64_t fresh = wh_word_ones(low, span) & ~*word;
 
-		*word |= fresh;
+		__atomic_store_n(word, *word | fresh, __ATOMIC_RELEASE);
 		count += (uint32_t)__builtin_popcountll(fresh);
 		while (fresh != 0) {
 			uint32_t at = (uint32_t)__builtin_ctzll(fresh);
@@ -121,13 +164,30 @@ uint64_t wh_sent_table_ack(struct wh_sent_table *table, uint64_t first, uint64_t
 		first += span;
 	}
 
-	uint64_t passed = wh_window_take_run(table->acked, table->mask, table->lower);
+	__atomic_store_n(&table->acked_pkts, table->acked_pkts + count, __ATOMIC_RELAXED);
 
-	table->lower += passed;
-	table->acked_above += count - passed;
-	WH_ASSERT(table->lower <= table->admitted_end);
-	WH_ASSERT(table->acked_above <= table->admitted_end - table->lower);
+	uint64_t run = run_from(table, table->lower, admitted_end);
+
+	if (run > 0)
+		pass(table, table->lower, table->lower + run);
+	WH_ASSERT(table->lower - table->first_pn <= table->acked_pkts);
+	WH_ASSERT(table->acked_pkts <= admitted_end - table->first_pn);
 	return count;
+}
+
+/*
+ * Packet numbers of [first, first + span), in one word, that are neither acknowledged nor queued.
+ */
+static uint64_t waiting(const struct wh_sent_table *table, uint64_t first, uint32_t span)
+{
+	uint32_t low = first % WH_WORD_BITS;
+	uint64_t bits = wh_word_ones(low, span) & ~acked_word(table, first) &
+			~*wh_window_word(table->queued, table->mask, first);
+	uint64_t lower = wh_sent_table_lower(table);
+
+	if (lower > first)
+		bits &= ~wh_word_ones(low, (uint32_t)wh_min_u64(lower - first, span));
+	return bits;
 }
 
 uint64_t wh_sent_table_queue(struct wh_sent_table *table, uint64_t first, uint64_t end,
@@ -135,14 +195,13 @@ uint64_t wh_sent_table_queue(struct wh_sent_table *table, uint64_t first, uint64
 {
 	uint64_t count = 0;
 
-	first = wh_max_u64(first, table->lower);
+	first = wh_max_u64(first, wh_sent_table_lower(table));
 	end = wh_min_u64(end, table->admitted_end);
 	while (first < end) {
 		uint64_t *word = wh_window_word(table->queued, table->mask, first);
-		uint64_t acked = *wh_window_word(table->acked, table->mask, first);
 		uint32_t low = first % WH_WORD_BITS;
 		uint32_t span = (uint32_t)wh_min_u64(WH_WORD_BITS - low, end - first);
-		uint64_t fresh = wh_word_ones(low, span) & ~acked & ~*word;
+		uint64_t fresh = waiting(table, first, span);
 
 		*word |= fresh;
 		count += (uint32_t)__builtin_popcountll(fresh);
@@ -160,7 +219,7 @@ uint64_t wh_sent_table_due_bytes(uint32_t size)
 
 int wh_sent_table_add_due(struct wh_sent_table *table)
 {
-	WH_ASSERT(table->due == NULL && table->lower == table->admitted_end);
+	WH_ASSERT(table->due == NULL && table->admitted_end == table->first_pn);
 	table->due = wh_track_alloc(table->size, sizeof(*table->due));
 	return table->due != NULL ? 0 : -ENOMEM;
 }
@@ -177,19 +236,9 @@ static bool is_due(const struct wh_sent_table *table, uint64_t pn, uint32_t now)
 static void pass_due(struct wh_sent_table *table, const struct wh_sent_due *due)
 {
 	WH_ASSERT(due->sent_end <= table->admitted_end);
-	table->due_end = wh_max_u64(table->due_end, table->lower);
+	table->due_end = wh_max_u64(table->due_end, wh_sent_table_lower(table));
 	while (table->due_end < due->sent_end && is_due(table, table->due_end, due->now))
 		table->due_end++;
-}
-
-/*
- * Packet numbers of [first, first + span), in one word, that are neither acknowledged nor queued.
- */
-static uint64_t waiting(const struct wh_sent_table *table, uint64_t first, uint32_t span)
-{
-	return wh_word_ones(first % WH_WORD_BITS, span) &
-	       ~*wh_window_word(table->acked, table->mask, first) &
-	       ~*wh_window_word(table->queued, table->mask, first);
 }
 
 uint64_t wh_sent_table_queue_due(struct wh_sent_table *table, const struct wh_sent_due *due,
@@ -198,7 +247,7 @@ uint64_t wh_sent_table_queue_due(struct wh_sent_table *table, const struct wh_se
 	uint64_t count = 0;
 
 	pass_due(table, due);
-	first = wh_max_u64(first, table->lower);
+	first = wh_max_u64(first, wh_sent_table_lower(table));
 	end = wh_min_u64(end, table->due_end);
 	while (first < end) {
 		uint64_t base = first - first % WH_WORD_BITS;
@@ -237,6 +286,7 @@ void wh_sent_table_check(const struct wh_sent_table *table)
 		above += wh_window_test(table->acked, table->mask, pn);
 	for (uint32_t word = 0; word < table->size / WH_WORD_BITS; word++)
 		bits += (uint32_t)__builtin_popcountll(table->acked[word]);
-	WH_ASSERT(above == table->acked_above);
+	WH_ASSERT(table->cleared_end == table->lower);
+	WH_ASSERT(above == table->acked_pkts - (table->lower - table->first_pn));
 	WH_ASSERT(bits == above); /* so there are none outside of [lower, admitted_end) */
 }

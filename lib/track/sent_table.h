@@ -4,6 +4,10 @@
 /*
  * The sender's table (periodic-exchange.txt, Tpacket [serial#, retrans, ack, address]): a record
  * for every packet admitted and not yet below the window, lower <= packet number < admitted_end.
+ *
+ * Who sends and who enters acknowledgements may be two cores; each writes its own part. The one
+ * that sends finds `lower` and the bits no older than anything else that it has heard from the
+ * other.
  */
 
 #include <stdbool.h>
@@ -17,16 +21,21 @@ struct wh_sent_record {
 struct wh_sent_table {
 	uint32_t size; /* a power of two, 64 to 2^24 */
 	uint32_t mask;
-	uint64_t lower;        /* first packet number not acknowledged */
+	uint64_t first_pn;
+	uint64_t *acked; /* one bit per packet number, by packet number & mask; so is `queued` */
+
+	/* Who sends */
 	uint64_t admitted_end; /* next packet number to admit */
-	uint64_t acked_above;  /* acknowledged packet numbers at or above lower */
 	struct wh_sent_record *record;
-	/* One bit per packet number, by packet number & mask. */
-	uint64_t *acked;
 	uint64_t *queued; /* waiting for retransmission; stale if acknowledged meanwhile */
 	/* With wh_sent_table_add_due: time of retransmission, by a clock that wraps. */
 	uint32_t *due;
 	uint64_t due_end; /* every packet number below it has been due once */
+
+	/* Who enters acknowledgements, and the bits */
+	_Alignas(64) uint64_t lower; /* first packet number not acknowledged */
+	uint64_t cleared_end;        /* = lower, once the bits below it are 0 */
+	uint64_t acked_pkts;
 };
 
 /* Memory that init allocates. */
@@ -36,15 +45,23 @@ uint64_t wh_sent_table_bytes(uint32_t size);
 int wh_sent_table_init(struct wh_sent_table *table, uint32_t size, uint64_t first_pn);
 void wh_sent_table_free(struct wh_sent_table *table); /* harmless after a failed init */
 
+static inline uint64_t wh_sent_table_lower(const struct wh_sent_table *table)
+{
+	return __atomic_load_n(&table->lower, __ATOMIC_ACQUIRE);
+}
+
 static inline bool wh_sent_table_has_room(const struct wh_sent_table *table)
 {
-	return table->admitted_end - table->lower < table->size;
+	uint64_t cleared_end = __atomic_load_n(&table->cleared_end, __ATOMIC_ACQUIRE);
+
+	return table->admitted_end - cleared_end < table->size;
 }
 
 /* Packets admitted and not acknowledged. */
 static inline uint64_t wh_sent_table_unacked(const struct wh_sent_table *table)
 {
-	return table->admitted_end - table->lower - table->acked_above;
+	return table->admitted_end - table->first_pn -
+	       __atomic_load_n(&table->acked_pkts, __ATOMIC_RELAXED);
 }
 
 /*
@@ -54,7 +71,7 @@ static inline uint64_t wh_sent_table_unacked(const struct wh_sent_table *table)
  */
 uint64_t wh_sent_table_admit(struct wh_sent_table *table, uint16_t chunk_slot, uint16_t index);
 
-/* The record of an admitted packet number at or above lower. */
+/* The record of an admitted packet number, `size` at most below admitted_end. */
 struct wh_sent_record *wh_sent_table_record(struct wh_sent_table *table, uint64_t pn);
 
 /* Whether an admitted packet number is acknowledged; true below lower, too. */

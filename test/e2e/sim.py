@@ -556,9 +556,9 @@ def interrupted(program, folder):
 
 
 def pipeline(program, folder):
-    """Four cores of an end against two: where several seal, and where sealing is one's."""
+    """Four cores of an end against two, where several seal and where one does, and against one."""
     path = TOP / 'config/scenarios/pipeline.ini'
-    settings = ('sweep.cores=2,4', 'sweep.far=1', 'scenario.duration=6ms', 'scenario.warmup=3ms')
+    settings = ('sweep.cores=1,2,4', 'sweep.far=1', 'scenario.duration=6ms', 'scenario.warmup=3ms')
     result = program.run('sim', '--json', path,
                          *(word for setting in settings for word in ('--set', setting)))
     expect_status(result, OK)
@@ -568,6 +568,7 @@ def pipeline(program, folder):
         pps[at] = point['report']['sealed_1500_loss']
         busiest[at] = {flow['name']: flow['busiest'] for flow in point['runs'][0]['flows']}
     expect(pps[16, 4] >= 1.6 * pps[16, 2], f'several seal: {pps}')
+    expect(pps[16, 4] >= 2.0 * pps[16, 1], f'more than the program does: {pps}')
     expect(pps[1, 4] <= 1.05 * pps[1, 2], f'one seals: {pps}')
     expect_equal('busiest', busiest[1, 4]['sealed_1500_loss'], 'seal')
 

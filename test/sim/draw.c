@@ -387,6 +387,8 @@ void wh_draw_world(uint64_t seed, struct wh_world_config *config)
 		draw_lambda(&own, rtt_ns, config);
 	if (one_in(&own, 2))
 		config->books_ns = log_uniform(&own, 100, MS / 2);
+	if (one_in(&own, 2))
+		config->sender_books_ns = log_uniform(&own, 100, MS / 2);
 	config->limit_ns = time_limit_ns(config, rtt_ns);
 	if (config->repair.recovery != WH_RECOVERY_NAK)
 		config->limit_ns *= 3; /* up to twice as many repair packets as data */
@@ -403,7 +405,7 @@ void wh_draw_describe(const struct wh_world_config *config, char *text, size_t r
 	snprintf(text, room,
 		"%s, %s, one way %s, mtu %u, %s in %schunks of %u%s, buffers %u/%u, window %u, "
 		"loss %s%g/%g, reorder %g, duplicate %g, corrupt %g, outages %u/%u, event %d, "
-		"repair%s %s %u (%u+%u)%s, books %" PRIu64 " ns",
+		"repair%s %s %u (%u+%u)%s, books %" PRIu64 " and %" PRIu64 " ns",
 		config->profile->name,
 		wh_format_rate(rate, sizeof(rate), (double)config->forward.rate_bps),
 		wh_format_time(delay, sizeof(delay), config->forward.delay_ns), config->mtu_bytes,
@@ -418,5 +420,5 @@ void wh_draw_describe(const struct wh_world_config *config, char *text, size_t r
 		config->repair.recovery == WH_RECOVERY_FEC ? " alone" : "",
 		wh_fec_code_name(config->repair.code), config->repair.repair_pkts,
 		config->repair.fixed_k, config->repair.fixed_r,
-		config->cipher != 0 ? ", sealed" : "", config->books_ns);
+		config->cipher != 0 ? ", sealed" : "", config->books_ns, config->sender_books_ns);
 }

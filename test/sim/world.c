@@ -50,8 +50,12 @@ struct wh_world {
 	uint8_t room[OUT_BURST][WH_HEAD_BYTES + WH_PAYLOAD_BYTES_MAX];
 	uint64_t writer_due_tsc;
 	uint64_t reader_due_tsc;
-	uint64_t books_due_tsc;
-	struct wh_prng books_prng;
+	struct books {
+		struct wh_rig_end *end;
+		uint64_t pause_ns; /* 0: not apart */
+		uint64_t due_tsc;
+		struct wh_prng prng;
+	} books[2];
 	bool sink_told;
 	uint64_t receiver_gone_ns;
 	bool event_done;
@@ -168,6 +172,16 @@ static struct wh_link_model healed(const struct wh_link_model *config)
 	};
 }
 
+static void keep_books(
+	const struct wh_world *w, struct books *books, struct wh_rig_end *end, uint64_t pause_ns)
+{
+	books->end = end;
+	books->pause_ns = pause_ns;
+	end->more.books_apart = pause_ns > 0;
+	end->session.books_apart = pause_ns > 0;
+	wh_prng_init(&books->prng, w->config.seed);
+}
+
 struct wh_world *wh_world_create(const struct wh_world_config *config)
 {
 	struct wh_world *w = calloc(1, sizeof(*w));
@@ -177,9 +191,8 @@ struct wh_world *wh_world_create(const struct wh_world_config *config)
 	w->now_tsc = tsc(w, WH_NS_PER_S); /* no code may take 0 for the start of time */
 	configure(w, &w->sender_end, config->chunks_sender);
 	configure(w, &w->receiver_end, config->chunks_receiver);
-	w->receiver_end.more.books_apart = config->books_ns > 0;
-	w->receiver_end.session.books_apart = config->books_ns > 0;
-	wh_prng_init(&w->books_prng, config->seed);
+	keep_books(w, &w->books[0], &w->receiver_end, config->books_ns);
+	keep_books(w, &w->books[1], &w->sender_end, config->sender_books_ns);
 
 	struct wh_fec_limits limits = wh_session_fec_limits(&w->sender_end.session);
 
@@ -460,26 +473,26 @@ static int32_t poll_end(const struct wh_world *w, struct wh_endpoint *end)
 	return wh_endpoint_receive_poll(end, w->now_tsc) + wh_endpoint_send_poll(end, w->now_tsc);
 }
 
-/* The core of the receiver's bookkeeping, which is never there when packets arrive. */
-static int32_t poll_books(struct wh_world *w)
+/* The core of an end's bookkeeping, which is never there when packets arrive. */
+static int32_t poll_books(const struct wh_world *w, struct books *books)
 {
-	bool stops = wh_prng_below(&w->books_prng, 1000) == 0;
+	struct wh_endpoint *endpoint = &books->end->endpoint;
+	bool leaves = endpoint->rx_leaving.first != NULL || endpoint->tx_leaving.first != NULL;
+	bool stops = wh_prng_below(&books->prng, 1000) == 0;
 
 	/* A session that leaves waits for turns of this core, and no time passes meanwhile. */
-	if (w->config.books_ns == 0 || (w->now_tsc < w->books_due_tsc &&
-					       w->receiver_end.endpoint.rx_leaving.first == NULL))
+	if (books->pause_ns == 0 || (w->now_tsc < books->due_tsc && !leaves))
 		return 0;
-	w->books_due_tsc =
-		w->now_tsc + tsc(w, stops ? WH_WORLD_BOOKS_STOP_NS
-					  : wh_prng_below(&w->books_prng, w->config.books_ns));
-	return wh_endpoint_books_poll(&w->receiver_end.endpoint, w->now_tsc);
+	books->due_tsc = w->now_tsc + tsc(w, stops ? WH_WORLD_BOOKS_STOP_NS
+						   : wh_prng_below(&books->prng, books->pause_ns));
+	return wh_endpoint_books_poll(endpoint, w->now_tsc);
 }
 
-static uint64_t books_deadline(const struct wh_world *w)
+static uint64_t books_deadline(const struct books *books)
 {
-	if (w->config.books_ns == 0)
+	if (books->pause_ns == 0)
 		return WH_TSC_NEVER;
-	return wh_max_u64(w->books_due_tsc, wh_endpoint_books_deadline(&w->receiver_end.endpoint));
+	return wh_max_u64(books->due_tsc, wh_endpoint_books_deadline(&books->end->endpoint));
 }
 
 static uint64_t end_deadline(const struct wh_endpoint *end)
@@ -504,7 +517,8 @@ static uint64_t next_moment(const struct wh_world *w)
 			core_deadline(w, w->config.steal_receiver_ns, &w->receiver_end.endpoint));
 	bool receives = !core_is_stolen(w, w->config.steal_receiver_ns);
 
-	next_tsc = wh_min_u64(next_tsc, books_deadline(w));
+	for (uint32_t i = 0; i < RTE_DIM(w->books); i++)
+		next_tsc = wh_min_u64(next_tsc, books_deadline(&w->books[i]));
 	for (uint32_t i = 0; i < 2; i++) {
 		if (w->forward.netem[i] != NULL && receives)
 			next_tsc = wh_min_u64(next_tsc, wh_netem_deadline(w->forward.netem[i]));
@@ -555,7 +569,8 @@ bool wh_world_run(struct wh_world *w, uint64_t until_ns)
 		if (!core_is_stolen(w, w->config.steal_receiver_ns))
 			work += poll_end(w, &w->receiver_end.endpoint) +
 				send_all(w, &w->receiver_end.endpoint, &w->reverse);
-		work += poll_books(w);
+		for (uint32_t i = 0; i < RTE_DIM(w->books); i++)
+			work += poll_books(w, &w->books[i]);
 		work += close_those_over(w);
 		w->events++;
 		check(w);

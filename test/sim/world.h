@@ -55,9 +55,10 @@ struct wh_world_config {
 	/*
 	 * The receiver's bookkeeping has a core of its own, which looks after pauses of up to
 	 * books_ns, and now and then one of WH_WORLD_BOOKS_STOP_NS. 0: it is done at once, where
-	 * packets are taken.
+	 * packets are taken. So do the sender's acknowledgements.
 	 */
 	uint64_t books_ns;
+	uint64_t sender_books_ns;
 	struct wh_link_model forward;
 	struct wh_link_model reverse;
 	uint64_t heal_ns; /* from then on both directions are clean; never: UINT64_MAX */

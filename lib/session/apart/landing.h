@@ -55,8 +55,7 @@ struct wh_landing {
 	/* Bookkeeping: packets and chunks from here on are dropped. Nothing is offered before. */
 	_Alignas(64) _Atomic uint64_t pn_end;
 	_Atomic uint64_t chunk_end;
-	_Atomic bool left;  /* this core does not use the session any more */
-	uint64_t gone_turn; /* lib/endpoint: as of the session, for the half of the bookkeeping */
+	_Atomic bool left; /* this core does not use the session any more */
 };
 
 /* The counters that the RX core writes, of any session. */
