@@ -224,7 +224,8 @@ static void measure(uint16_t mtu, enum wh_cipher cipher, double loss, double by_
 
 /*
  * Handing over: a FIFO in which one core writes and another reads, and the cache line to which each
- * element points. Both cores are busy all the time, so that it costs either at most what is told.
+ * element points; or the notes of a receiver whose bookkeeping is apart, written in place one by
+ * one. Both cores are busy all the time, so that it costs either at most what is told.
  */
 #define HANDED       UINT32_C(16384) /* in a slice, shorter than a scheduler's */
 #define HANDED_TIMES 500
@@ -238,7 +239,8 @@ struct note {
 struct handing {
 	struct note note[2 * (HANDED_ROOM + 1)];
 	struct wh_fifo fifo;
-	uint32_t burst;
+	struct wh_slot_fifo notes;
+	uint32_t burst; /* 0: notes of a receiver */
 	int cpu[SIDES];
 	atomic_bool ready;
 	uint64_t sum;
@@ -254,28 +256,58 @@ static void stay_on(int cpu)
 		rte_exit(EXIT_FAILURE, "CPU %d is not ours\n", cpu);
 }
 
+static uint32_t take_burst(struct handing *handing)
+{
+	struct note *note[BURST];
+	uint32_t count = rte_ring_sc_dequeue_burst_elem(
+		handing->fifo.ring, note, sizeof(note[0]), handing->burst, NULL);
+
+	for (uint32_t i = 0; i < count; i++)
+		handing->sum += note[i]->number;
+	return count;
+}
+
+static uint32_t take_landed(struct handing *handing)
+{
+	const struct wh_slot *slot = wh_slot_fifo_peek(&handing->notes);
+
+	if (slot == NULL)
+		return 0;
+	handing->sum += ((const struct wh_landing_note *)slot->data)->pn;
+	wh_slot_fifo_release(&handing->notes);
+	return 1;
+}
+
 static void *take_notes(void *argument)
 {
 	struct handing *handing = argument;
-	struct note *note[BURST];
 
 	stay_on(handing->cpu[RECEIVER]);
 	atomic_store(&handing->ready, true);
-	for (uint32_t taken = 0; taken < HANDED * HANDED_TIMES;) {
-		uint32_t count = rte_ring_sc_dequeue_burst_elem(
-			handing->fifo.ring, note, sizeof(note[0]), handing->burst, NULL);
-
-		for (uint32_t i = 0; i < count; i++)
-			handing->sum += note[i]->number;
-		taken += count;
-	}
+	for (uint32_t taken = 0; taken < HANDED * HANDED_TIMES;)
+		taken += handing->burst > 0 ? take_burst(handing) : take_landed(handing);
 	return NULL;
 }
 
-static double give_notes(struct handing *handing)
+/* As wh_landing_take does. */
+static void give_landed(struct handing *handing)
+{
+	struct wh_slot *slot;
+
+	for (uint32_t given = 0; given < HANDED;) {
+		slot = wh_slot_fifo_reserve(&handing->notes);
+		if (slot == NULL)
+			continue;
+		*(struct wh_landing_note *)slot->data = (struct wh_landing_note){.pn = given++};
+		slot->bytes = sizeof(struct wh_landing_note);
+		slot->when_tsc = given;
+		wh_slot_fifo_commit(&handing->notes);
+	}
+}
+
+static void give_bursts(struct handing *handing)
 {
 	struct note *note[BURST];
-	uint64_t begin_tsc = rte_rdtsc();
 
 	for (uint32_t given = 0; given < HANDED;) {
 		if (wh_fifo_room(&handing->fifo) < handing->burst)
@@ -287,6 +319,16 @@ static double give_notes(struct handing *handing)
 		given += rte_ring_sp_enqueue_burst_elem(
 			handing->fifo.ring, note, sizeof(note[0]), handing->burst, NULL);
 	}
+}
+
+static double give_notes(struct handing *handing)
+{
+	uint64_t begin_tsc = rte_rdtsc();
+
+	if (handing->burst > 0)
+		give_bursts(handing);
+	else
+		give_landed(handing);
 	return (double)(rte_rdtsc() - begin_tsc) / HANDED;
 }
 
@@ -312,8 +354,13 @@ static double hand_over(struct handing *handing, uint32_t burst)
 		cycles[i] = give_notes(handing);
 	pthread_join(taker, NULL);
 	qsort(cycles, HANDED_TIMES, sizeof(cycles[0]), compare_doubles);
-	printf("handed to another core, in bursts of %u: %.0f, least %.0f, most %.0f\n", burst,
-		cycles[HANDED_TIMES / 2], cycles[0], cycles[HANDED_TIMES - 1]);
+	if (burst > 0)
+		printf("handed to another core, in bursts of %u", burst);
+	else
+		printf("a note of %zu bytes for the bookkeeping of another core",
+			sizeof(struct wh_slot) + sizeof(struct wh_landing_note));
+	printf(": %.0f, least %.0f, most %.0f\n", cycles[HANDED_TIMES / 2], cycles[0],
+		cycles[HANDED_TIMES - 1]);
 	return cycles[HANDED_TIMES / 2];
 }
 
@@ -322,7 +369,9 @@ static double measure_handing(const cpu_set_t *cpus)
 	struct handing *handing = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*handing));
 	uint32_t found = 0;
 
-	if (handing == NULL || wh_fifo_init(&handing->fifo, HANDED_ROOM) != 0)
+	if (handing == NULL || wh_fifo_init(&handing->fifo, HANDED_ROOM) != 0 ||
+		wh_slot_fifo_init(&handing->notes, HANDED_ROOM, sizeof(struct wh_landing_note)) !=
+			0)
 		rte_exit(EXIT_FAILURE, "no memory\n");
 	for (int cpu = 0; cpu < CPU_SETSIZE && found < SIDES; cpu++)
 		if (CPU_ISSET(cpu, cpus))
@@ -332,10 +381,12 @@ static double measure_handing(const cpu_set_t *cpus)
 	stay_on(handing->cpu[SENDER]);
 
 	(void)hand_over(handing, 1);
+	(void)hand_over(handing, 0);
 
 	double burst = hand_over(handing, BURST);
 
 	wh_fifo_free(&handing->fifo);
+	wh_slot_fifo_free(&handing->notes);
 	free(handing);
 	return burst;
 }
