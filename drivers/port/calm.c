@@ -131,7 +131,7 @@ void wh_calm_act(void (*act)(struct wh_port *port), struct wh_port *port)
  * Whether this is a Unix socket of type SEQPACKET: memif uses it to connect, and nothing else here
  * does.
  */
-static bool is_attempt(int fd)
+static bool is_memif_control(int fd)
 {
 	int domain = 0, type = 0;
 	socklen_t bytes = sizeof(domain);
@@ -207,7 +207,7 @@ __attribute__((visibility("default"), externally_visible)) ssize_t sendmsg(
 
 	int error = errno;
 
-	if (is_attempt(fd))
+	if (is_memif_control(fd))
 		return (ssize_t)bytes_of(message);
 	errno = error;
 	return sent;

@@ -178,6 +178,7 @@ static void give_back(void *memory, const char *file, int line)
 	wh_secret_heap_free(memory);
 }
 
+/* A sanitizer finds errors only in memory of its own allocator. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HIDES_ERRORS 1
 #else

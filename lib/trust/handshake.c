@@ -160,7 +160,7 @@ static void meet(struct wh_handshake *handshake)
 	X509 *certificate = wh_handshake_certificate(handshake);
 
 	if (!is_of_our_protocol(handshake->ssl))
-		break_off(handshake, "no wavehaul's protocol");
+		break_off(handshake, "not wavehaul's protocol");
 	else if (certificate == NULL || wh_identity_of(certificate, handshake->peer_id) != 0)
 		break_off(handshake, "a certificate without a key");
 	else

@@ -7,17 +7,19 @@
 #include "wire/fields.h"
 #include "wire/layout.h"
 
+/* Bit n: a packet of that type may have n in its byte of flags. */
 #define NO_FLAGS (1u << 0)
 
 /* A retransmission has its own schedule, so it cannot be part of a back-to-back pair. */
 #define DATA_FLAGS                                                                                 \
 	(1u << 0 | 1u << WH_FLAG_RETRANSMISSION | 1u << WH_FLAG_PAIR_FIRST |                       \
 		1u << WH_FLAG_PAIR_SECOND)
-#define REPORT_FLAGS                                                                               \
-	((1u << (WH_FLAG_LOSSES | WH_FLAG_DELIVERY | WH_FLAG_BEHIND) << 1) - 1) /* all together */
 
-#define PROBE_FLAGS  (1u << 0 | ANSWER_FLAGS)
+/* Any combination of the three. */
+#define REPORT_FLAGS ((1u << (WH_FLAG_LOSSES | WH_FLAG_DELIVERY | WH_FLAG_BEHIND) << 1) - 1)
+
 #define ANSWER_FLAGS (1u << WH_FLAG_ECHO | 1u << WH_FLAG_ASK | 1u << WH_FLAG_FETCH)
+#define PROBE_FLAGS  (1u << 0 | ANSWER_FLAGS)
 
 #define PATH_FLAGS    (1u << 0 | 1u << WH_FLAG_ANSWER)
 #define CRYPTO_FLAGS  (1u << 0 | 1u << WH_FLAG_ANSWER)

@@ -140,7 +140,7 @@ static const struct wh_profile profile = {
 
 static struct wh_world_config config_of(const char *each)
 {
-	const struct wh_link_model way = {
+	const struct wh_link_model link = {
 		.rate_bps = UINT64_C(1000000000), .delay_ns = RTT_NS / 2, .seed = 1};
 	struct wh_world_config config = {
 		.hz = WH_NS_PER_S,
@@ -153,8 +153,8 @@ static struct wh_world_config config_of(const char *each)
 		.window_pkts = 1024,
 		.burst_pkts = 1,
 		.object_bytes = OBJECT,
-		.forward = way,
-		.reverse = way,
+		.forward = link,
+		.reverse = link,
 		.heal_ns = UINT64_MAX,
 		.limit_ns = 600 * WH_NS_PER_S,
 		.check_deep = true,
@@ -190,8 +190,8 @@ static void run(
 }
 
 /*
- * Packets of 1408 bytes: 745 of them, 9 at first and then as many in each round trip; a round trip
- * is longer by what the receiver waits with its state.
+ * Packets of 1408 bytes: 745 of them, 9 at first and then as many in each round trip. A round trip
+ * is longer by the time that the receiver waits before it reports.
  */
 static void test_tokens_set_the_rate(void)
 {
@@ -207,7 +207,7 @@ static void test_tokens_set_the_rate(void)
 	CU_ASSERT_EQUAL(result.sender_stats.retransmitted_pkts, 0);
 	WH_ASSERT_NEAR(each_ns, round_trips * RTT_NS, 0.06);
 
-	/* By the period's states alone it takes longer, and the receiver says less. */
+	/* With a report per period alone it takes longer, and the receiver says less. */
 	uint64_t said = result.receiver_stats.control_sent_pkts;
 
 	config = config_of("off");
@@ -268,7 +268,7 @@ static void test_known(void)
 	wh_world_destroy(world);
 }
 
-/* Half of it is nothing, and so is what no way is like. */
+/* Half of a known path is not valid, and neither is what no path is like. */
 static void test_known_bounds(void)
 {
 	static const struct {
@@ -367,7 +367,7 @@ static void test_hostile_open(void)
 CU_TestInfo wh_tests[] = {
 	{"tokens set the rate", test_tokens_set_the_rate},
 	{"burst", test_burst},
-	{"what is known of the way", test_known},
+	{"what is known of the path", test_known},
 	{"bounds of what is known", test_known_bounds},
 	{"losses", test_losses},
 	{"silence", test_silence},

@@ -22,7 +22,7 @@
 #define RATE_BPS_MAX         UINT64_C(1000000000000000)
 #define LAST_START_PS_MAX    (1000000 * WH_PS_PER_S)
 #define STEPS_MAX            200
-#define PROCESSES_WINDOW_MAX 16384
+#define TASKS_WINDOW_MAX     16384
 #define PKTS_MAX             (UINT32_C(1) << 30)
 #define FEC_CEILING_MAX      0.9
 #define PROBE_TRAIN_DEFAULT  8192
@@ -148,7 +148,7 @@ static void take_repair(
 		config->window_pkts *= 2;
 }
 
-/* One time, of the paper's tasks, or that of each task, which is true. */
+/* Reads one time, for each of the paper's tasks, or a time for each task; true: the latter. */
 static bool take_task_times(struct wh_taker *taker, const char *key, uint64_t task_ps[WH_TASKS])
 {
 	double seconds[WH_TASKS];
@@ -186,7 +186,7 @@ static void take_tasks(struct wh_taker *taker, struct wh_sim_engine_config *conf
 		(uint32_t)wh_take_count(taker, "sealing", tasks->cores, 1, WH_TASK_CORES_MAX);
 	if (tasks->arrival_ps < WH_PS_PER_NS || tasks->arrival_ps > WH_PS_PER_S)
 		wh_take_refuse(taker, "arrival", "is not within 1ns and 1s");
-	if (config->window_pkts > PROCESSES_WINDOW_MAX)
+	if (config->window_pkts > TASKS_WINDOW_MAX)
 		wh_take_refuse(taker, "window", "is more than 16384, and each packet has a buffer");
 	if (config->repair.recovery != WH_RECOVERY_NAK)
 		wh_take_refuse(taker, "fec", "goes by chunks, and here each packet is one");
@@ -501,7 +501,7 @@ static bool is_new(const struct wh_point *point, const char *name)
 	return true;
 }
 
-/* `more` is only for flows that begin before it by their group's start times. */
+/* From `more` on a flow has data without end; by then all flows of the group have started. */
 static void take_more(struct wh_taker *taker, struct wh_scenario_group *group)
 {
 	double last_ps = (double)group->start_ps + (double)group->spread_ps +

@@ -16,7 +16,7 @@
 #define OF_THE_SYSTEM "/run/wavehaul"
 #define NAME          "control"
 
-/* A stopped server accepts no connections and gives no error, so connecting needs a timeout. */
+/* A server stopped by SIGSTOP neither accepts nor refuses, so connecting needs a timeout. */
 #define CONNECT_S 5
 
 static int fits(int bytes)

@@ -34,7 +34,7 @@ struct rules {
 	uint64_t scoped;
 };
 
-static uint64_t known;
+static uint64_t handled; /* accesses that the rules restrict, as far as this kernel knows them */
 
 /*
  * Each thread enters by itself. Kernels without this fix therefore treat the other threads of the
@@ -70,7 +70,7 @@ int wh_folders_open(void)
 		rules.scoped = scopes();
 		bytes = sizeof(rules);
 	}
-	known = rules.files;
+	handled = rules.files;
 
 	long fd = syscall(SYS_landlock_create_ruleset, &rules, bytes, 0);
 
@@ -99,7 +99,7 @@ int wh_folders_let(int rules_fd, int fd, enum wh_let let)
 		return -errno;
 	if (!S_ISDIR(status.st_mode))
 		rule.allowed_access &= OF_FILE;
-	rule.allowed_access &= known;
+	rule.allowed_access &= handled;
 	if (rule.allowed_access == 0)
 		return 0;
 	return syscall(SYS_landlock_add_rule, rules_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0

@@ -75,7 +75,7 @@ const struct wh_metric_family wh_families[] = {
 		PORT("no_mbuf_turns"), COUNTER},
 	{"wavehaul_refused_opens", "", "Sessions that peers wanted to open and did not get.",
 		PORT("refused_opens"), COUNTER},
-	{"wavehaul_probes", "", "Probes of the way to here that were answered.", PORT("probes"),
+	{"wavehaul_probes", "", "Probes of the path to here that were answered.", PORT("probes"),
 		COUNTER},
 	{"wavehaul_handshakes_begun", "", "Handshakes that were begun.", PORT("handshakes"),
 		COUNTER},

@@ -26,7 +26,7 @@
 
 struct wh_rpc_run {
 	uint64_t client;   /* number of the control's client; 0: it has gone */
-	uint64_t told_tsc; /* when it last had room for more */
+	uint64_t told_tsc; /* when no event waited for its client */
 	char host[WH_ORDER_HOST_BYTES];
 	struct wh_settings settings;
 	struct wh_lanes lanes;

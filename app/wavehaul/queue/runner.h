@@ -74,7 +74,7 @@ struct wh_runner {
 	struct wh_runner_end end[WH_RUNS_MAX]; /* to be written before anything else begins */
 	uint32_t ends;
 	int64_t next_end_s;
-	/* Of further hosts, each order finds out by itself. */
+	/* A host that has no place here is asked by each of its orders. */
 	struct wh_runner_full full[WH_RUNS_MAX];
 	bool look_now;       /* something has changed */
 	int64_t next_look_s; /* time of the next due event */

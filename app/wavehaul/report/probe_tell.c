@@ -15,7 +15,8 @@ void wh_probe_announce(const char *host, const struct wh_prober_bounds *bounds)
 {
 	char bytes[ROOM], time[ROOM];
 
-	wh_say("probing the way to %s: at most %" PRIu64 " packets (%s) within %s, in trains of up "
+	wh_say("probing the path to %s: at most %" PRIu64
+	       " packets (%s) within %s, in trains of up "
 	       "to %u back to back; whoever shares the path may lose packets to them",
 		host, bounds->pkts, wh_format_size(bytes, ROOM, bounds->bytes),
 		wh_format_time(time, ROOM, bounds->duration_ns), bounds->train_pkts);

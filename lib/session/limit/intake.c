@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-/* From here to the whole it takes ten doublings. */
+/* After ten overflows in a row. Then it takes 1023 times WH_INTAKE_GROWS_MS to the whole. */
 #define SHARE_LEAST 0x1p-10
 
 static double share_now(const struct wh_intake_share *intake, uint64_t hz, uint64_t now_tsc)

@@ -8,8 +8,8 @@
  * under way finds room in the port's buffer.
  *
  * Each overflow halves the share, at most once in WH_INTAKE_PAUSE_MS, since what was offered before
- * still arrives. Afterwards it grows by its size per WH_INTAKE_GROWS_MS until it is the whole. All
- * of it belongs to the core that does the receivers' bookkeeping.
+ * still arrives. Then it grows by the halved share in each WH_INTAKE_GROWS_MS, until it is the
+ * whole. All of it belongs to the core that does the receivers' bookkeeping.
  */
 
 #include <stdint.h>
