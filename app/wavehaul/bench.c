@@ -218,7 +218,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 
 	wh_flow_plot_look(&bench->plot, lanes, now_tsc);
 
-	bool over = wh_lanes_over(lanes, 0) || wh_lanes_failed(lanes) || wh_signals_count() > 0;
+	bool over = wh_lanes_ended(lanes, 0) || wh_lanes_failed(lanes) || wh_signals_count() > 0;
 
 	if (!over)
 		over = bench->idle_failed = an_idle_failed(bench);

@@ -253,11 +253,11 @@ static int32_t watch(void *state, uint64_t now_ns)
 		return 1;
 	}
 	if (wh_lanes_failed(lanes) || an_idle_failed(visit) ||
-		(visit->config.idles > 0 && wh_lanes_over(lanes, 0)))
+		(visit->config.idles > 0 && wh_lanes_ended(lanes, 0)))
 		hurry(visit, now_ns);
 	else
 		wh_lanes_start_others(lanes, now_ns);
-	if (wh_lanes_over(lanes, 1))
+	if (wh_lanes_ended(lanes, 1))
 		atomic_store(&visit->gate, true);
 	if (!wh_lanes_gone(lanes, now_ns) || !idles_are_gone(visit, now_ns) ||
 		goes_on(visit, now_ns))

@@ -48,7 +48,7 @@ enum wh_job_state {
 	WH_JOB_TOLD,     /* client: waits for READY */
 	WH_JOB_REFUSING, /* server: the client is being told why */
 	WH_JOB_RUNNING,
-	WH_JOB_ENDING, /* over; the peer is still being told */
+	WH_JOB_ENDING, /* the outcome is known; the peer is still being told */
 	WH_JOB_OVER,   /* both sessions are gone */
 };
 

@@ -93,7 +93,7 @@ void wh_lanes_start_others(struct wh_lanes *lanes, uint64_t now_tsc)
 	}
 }
 
-bool wh_lanes_over(const struct wh_lanes *lanes, uint32_t first)
+bool wh_lanes_ended(const struct wh_lanes *lanes, uint32_t first)
 {
 	if (lanes->started < lanes->count)
 		return false;
@@ -152,7 +152,7 @@ bool wh_lanes_change(struct wh_lanes *lanes, const struct wh_request *request)
 	return can;
 }
 
-bool wh_lanes_rest(const struct wh_lanes *lanes)
+bool wh_lanes_over(const struct wh_lanes *lanes)
 {
 	for (uint32_t lane = 0; lane < lanes->started; lane++)
 		if (!wh_job_is_over(lanes->job[lane]))
@@ -162,7 +162,7 @@ bool wh_lanes_rest(const struct wh_lanes *lanes)
 
 bool wh_lanes_gone(const struct wh_lanes *lanes, uint64_t now_tsc)
 {
-	return wh_lanes_rest(lanes) || (lanes->give_up_tsc != 0 && now_tsc > lanes->give_up_tsc);
+	return wh_lanes_over(lanes) || (lanes->give_up_tsc != 0 && now_tsc > lanes->give_up_tsc);
 }
 
 struct wh_totals wh_lanes_totals(const struct wh_lanes *lanes)

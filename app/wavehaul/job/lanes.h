@@ -36,8 +36,8 @@ void wh_lanes_place(const struct wh_lanes *lanes, uint32_t peer_queues, struct w
 void wh_lanes_start_first(struct wh_lanes *lanes, uint64_t now_tsc);
 void wh_lanes_start_others(struct wh_lanes *lanes, uint64_t now_tsc);
 
-/* Whether all lanes from `first` on have started and ended. */
-bool wh_lanes_over(const struct wh_lanes *lanes, uint32_t first);
+/* Whether all lanes from `first` on have started, and their outcome is known. */
+bool wh_lanes_ended(const struct wh_lanes *lanes, uint32_t first);
 bool wh_lanes_failed(const struct wh_lanes *lanes);
 
 /* Whether the server was ready for any, so that files, and bytes of a stream, may have moved. */
@@ -52,8 +52,8 @@ bool wh_lanes_change(struct wh_lanes *lanes, const struct wh_request *request);
 /* Asks them to end; a second call changes nothing. */
 void wh_lanes_hurry(struct wh_lanes *lanes, uint64_t now_tsc);
 
-/* All started lanes are over. */
-bool wh_lanes_rest(const struct wh_lanes *lanes);
+/* Whether the sessions of all started lanes are gone. */
+bool wh_lanes_over(const struct wh_lanes *lanes);
 
 /* They are over, or have had enough time to end. */
 bool wh_lanes_gone(const struct wh_lanes *lanes, uint64_t now_tsc);

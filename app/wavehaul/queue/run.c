@@ -514,7 +514,7 @@ bool wh_run_look(struct wh_run *run, const struct wh_run_host_ctx *ctx, uint64_t
 		wh_delegated_look(run, now_tsc);
 	else
 		wh_transfer_look(&run->transfer, now_tsc);
-	if (!wh_lanes_rest(lanes) ||
+	if (!wh_lanes_over(lanes) ||
 		(wh_lanes_failed(lanes) && looks_again(run, now_tsc, may_wait)))
 		return false;
 	return is_summed(run);

@@ -81,7 +81,7 @@ void wh_flow_plot_look(struct wh_flow_plot *plot, const struct wh_lanes *lanes, 
 		return;
 	}
 	/* The closing exchange is not part of the picture. */
-	if (wh_lanes_over(lanes, 0) || now_tsc <= plot->began_tsc)
+	if (wh_lanes_ended(lanes, 0) || now_tsc <= plot->began_tsc)
 		return;
 
 	uint64_t at_ns = wh_tsc_to_ns(hz, now_tsc - plot->began_tsc);

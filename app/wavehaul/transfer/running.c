@@ -51,7 +51,7 @@ void wh_transfer_look(struct wh_transfer *transfer, uint64_t now_tsc)
 		wh_lanes_hurry(lanes, now_tsc);
 	else if (lanes->give_up_tsc == 0)
 		wh_lanes_start_others(lanes, now_tsc);
-	if (wh_lanes_over(lanes, 1))
+	if (wh_lanes_ended(lanes, 1))
 		atomic_store(&running->gate, true);
 }
 
