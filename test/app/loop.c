@@ -426,13 +426,13 @@ static int32_t be_away(void *state, uint64_t now_tsc)
 	struct rig *rig = state;
 
 	if (++rig->phase == 10) {
-		rig->mark = rig->loop.hand_ons;
+		rig->mark = rig->loop.yields;
 		rig->mark_tsc = now_tsc;
 		spin(rig->hz * 3 / 2);
 	}
 	/* Who gets it may keep it for longer than all of this. */
 	if (rig->mark_tsc != 0 && now_tsc - rig->mark_tsc > 20 * rig->hz &&
-		(rig->loop.hand_ons >= 2 || rig->loop.away_tsc == 0))
+		(rig->loop.yields >= 2 || rig->loop.away_tsc == 0))
 		stop(rig);
 	return rig->phase % 1000 != 0;
 }
@@ -446,14 +446,14 @@ static void test_hands_on(void)
 	wh_loop_add(&rig->loop, "away", be_away, rig);
 	run(rig);
 	CU_ASSERT_EQUAL(rig->mark, 0);
-	CU_ASSERT_TRUE(rig->loop.hand_ons >= 2);
-	CU_ASSERT_TRUE(rig->loop.hand_ons <= rig->phase);
+	CU_ASSERT_TRUE(rig->loop.yields >= 2);
+	CU_ASSERT_TRUE(rig->loop.yields <= rig->phase);
 	free(rig);
 
 	rig = begin();
 	wh_loop_add(&rig->loop, "away", be_away, rig);
 	run(rig);
-	CU_ASSERT_EQUAL(rig->loop.hand_ons, 0);
+	CU_ASSERT_EQUAL(rig->loop.yields, 0);
 	free(rig);
 }
 

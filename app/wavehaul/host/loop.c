@@ -56,19 +56,19 @@ static void count_seconds(struct wh_loop *loop, uint64_t now_tsc, int64_t work)
  * Yields the CPU after a round of `work`, if it is time to. If the CPU comes back late, the loop
  * then keeps it for a time (loop.h).
  */
-static void hand_on(struct wh_loop *loop, uint64_t now_tsc, int64_t work)
+static void yield_cpu(struct wh_loop *loop, uint64_t now_tsc, int64_t work)
 {
-	if (now_tsc < loop->keep_tsc || (work > 0 && now_tsc < loop->hand_on_tsc))
+	if (now_tsc < loop->keep_tsc || (work > 0 && now_tsc < loop->yield_tsc))
 		return;
 
 	uint64_t from_tsc = rte_rdtsc();
 
 	sched_yield();
-	loop->hand_ons++;
+	loop->yields++;
 
 	uint64_t back_tsc = rte_rdtsc();
 
-	loop->hand_on_tsc = back_tsc + loop->away_tsc / WH_LOOP_HAND_ONS;
+	loop->yield_tsc = back_tsc + loop->away_tsc / WH_LOOP_YIELDS;
 	if (back_tsc - from_tsc <= loop->away_tsc) {
 		loop->late = 0;
 		return;
@@ -140,7 +140,7 @@ int wh_loop_run(void *argument)
 		if (loop->hz != 0)
 			count_seconds(loop, now_tsc, work);
 		if (unlikely(now_tsc < loop->shared_tsc))
-			hand_on(loop, now_tsc, work);
+			yield_cpu(loop, now_tsc, work);
 		last_tsc = now_tsc;
 		napped = rest(loop, now_tsc, work);
 	}

@@ -2,12 +2,12 @@
 #pragma once
 
 /*
- * Tasks on cores. A task is a function that is polled with the time read by its loop once
- * per round, and returns how much work it did. An lcore runs a list of them in order.
+ * Tasks on cores. A task is a function that is polled with the time that its loop reads once a
+ * round, and returns how much work it did. An lcore runs a list of them in order.
  *
  * A loop that may nap does so after WH_LOOP_QUIET_S seconds with almost no work: it sleeps between
- * rounds, short enough that no packet waits for a millisecond, and wakes up with the first round
- * that has more than WH_LOOP_WAKE work.
+ * rounds, so briefly that no packet of a session waits for a millisecond. The first round with
+ * WH_LOOP_WAKE work ends that.
  *
  * The kernel never sees a polling process as idle, and lets two of them on one CPU alternate by its
  * own time slices of milliseconds: each then sends and receives in bursts. So a loop that notices
@@ -53,7 +53,7 @@
 #define WH_LOOP_SHARED 30000
 
 /* In WH_LOOP_AWAY_US a shared CPU is yielded this often, even with work to do. */
-#define WH_LOOP_HAND_ONS 20
+#define WH_LOOP_YIELDS 20
 
 /*
  * A loop that gets the CPU back later than WH_LOOP_AWAY_US keeps it for WH_LOOP_AWAY_US /
@@ -97,12 +97,12 @@ struct wh_loop {
 	uint64_t second_tsc; /* end of the second being counted */
 	uint64_t second_work;
 	uint32_t quiet_s;
-	uint64_t worked_tsc;  /* of the last round with work */
-	uint64_t hand_ons;    /* how often the CPU was yielded to other polling processes */
-	uint64_t shared_tsc;  /* the CPU counts as shared until then; 0: it does not */
-	uint64_t hand_on_tsc; /* time of the next yield, even with work to do */
-	uint64_t keep_tsc;    /* no yield before then */
-	uint32_t late;        /* successive late returns of the CPU */
+	uint64_t worked_tsc; /* of the last round with work */
+	uint64_t yields;     /* how often the CPU was yielded to other polling processes */
+	uint64_t shared_tsc; /* the CPU counts as shared until then; 0: it does not */
+	uint64_t yield_tsc;  /* time of the next yield, even with work to do */
+	uint64_t keep_tsc;   /* no yield before then */
+	uint32_t late;       /* successive late returns of the CPU */
 };
 
 /* The clock itself, for what must know the time within a round. */
