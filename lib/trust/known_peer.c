@@ -10,7 +10,7 @@
 #define ASK_PATIENCE_MS     100
 #define ASK_PATIENCE_MAX_MS 1000
 
-/* The longest pause doubles from a quarter of WH_PUT_OFF_MS to all of it. */
+/* So often a pause doubles: its upper bound is a quarter, a half and all of WH_PUT_OFF_MS. */
 #define PUT_OFF_DOUBLINGS 2
 
 /* A peer that refused us is asked again after this, since it may trust us by now. */

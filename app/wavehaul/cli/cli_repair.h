@@ -64,8 +64,8 @@ bool wh_repair_possible(uint32_t code, uint32_t k, uint32_t r);
 void wh_repair_configure(const struct wh_repair_options *options, struct wh_session_config *config);
 
 /*
- * The most that a chunk of this many data packets may get: r for each k, or with 0, 0 up to the
- * ceiling.
+ * The most that a chunk of this many data packets may get: r for each k; if both are 0, what the
+ * ceiling allows.
  */
 uint32_t wh_repair_most_pkts(uint32_t k, uint32_t r, double ceiling, uint32_t data_pkts);
 
