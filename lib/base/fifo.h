@@ -116,10 +116,13 @@ int wh_slot_fifo_init(struct wh_slot_fifo *fifo, uint32_t count, uint32_t slot_b
 void wh_slot_fifo_free(struct wh_slot_fifo *fifo);
 uint64_t wh_slot_fifo_bytes(uint32_t count, uint32_t slot_bytes);
 
-/* A slot to write into, or NULL when full; made visible by commit. */
+/* A slot to write into, or NULL when full; made visible by commit, and without it free again. */
 static inline struct wh_slot *wh_slot_fifo_reserve(struct wh_slot_fifo *fifo)
 {
 	struct rte_ring_zc_data zc;
+
+	/* Each start of an enqueue advances prod.head, which only the producer uses: reset it. */
+	fifo->ring->prod.head = fifo->ring->prod.tail;
 
 	if (rte_ring_enqueue_zc_bulk_elem_start(fifo->ring,
 		    (unsigned int)sizeof(struct wh_slot) + fifo->slot_bytes, 1, &zc, NULL) == 0)

@@ -233,6 +233,28 @@ static void two_threads_pass_slots_in_order(void)
 	wh_slot_fifo_free(&fifo);
 }
 
+/* A producer that finds nothing to say after all: what it says next is the next thing read. */
+static void a_slot_not_committed_is_free_again(void)
+{
+	struct wh_slot_fifo fifo;
+	struct wh_slot *slot;
+
+	CU_ASSERT_EQUAL_FATAL(wh_slot_fifo_init(&fifo, 3, 8), 0);
+	for (uint32_t n = 0; n < 10; n++) {
+		slot = wh_slot_fifo_reserve(&fifo);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
+		slot->when_tsc = 1000;
+		CU_ASSERT_PTR_EQUAL(wh_slot_fifo_reserve(&fifo), slot);
+		CU_ASSERT_TRUE(put(&fifo, n));
+		CU_ASSERT_EQUAL(wh_slot_fifo_count(&fifo), 1);
+		slot = wh_slot_fifo_peek(&fifo);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
+		CU_ASSERT_EQUAL(slot->when_tsc, n);
+		wh_slot_fifo_release(&fifo);
+	}
+	wh_slot_fifo_free(&fifo);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"elements come in order", elements_come_in_order},
 	{"exactly count elements fit", exactly_count_elements_fit},
@@ -242,5 +264,6 @@ CU_TestInfo wh_tests[] = {
 	{"neighbours do not overlap", neighbours_do_not_overlap},
 	{"two threads pass elements in order", two_threads_pass_elements_in_order},
 	{"two threads pass slots in order", two_threads_pass_slots_in_order},
+	{"a slot not committed is free again", a_slot_not_committed_is_free_again},
 	CU_TEST_INFO_NULL,
 };
