@@ -176,12 +176,12 @@ static int plan_only(struct fleet *fleet)
 }
 
 /* Tells Slurm of those shards, and people of its job. */
-static int submit(struct fleet *fleet, const bool *is_wanted)
+static int submit(struct fleet *fleet, const char *word, const bool *is_wanted)
 {
 	const json_t *jobs;
-	int status = wh_slurm_submit(&fleet->plan, &fleet->settings, is_wanted);
+	int status = wh_slurm_submit(&fleet->plan, &fleet->settings, word, is_wanted);
 
-	jobs = json_object_get(fleet->plan.json, "jobs");
+	jobs = json_object_get(fleet->plan.json, strcmp(word, "check") == 0 ? "checks" : "jobs");
 	if (status == -1 && !fleet->settings.json)
 		printf("Slurm has it as job %" JSON_INTEGER_FORMAT
 		       "; `wavehaul fleet status --plan %s` shows it\n",
@@ -213,9 +213,46 @@ static int do_retry(struct fleet *fleet)
 	int status = count < 0 ? WH_EXIT_OTHER : -1;
 
 	if (count > 0)
-		status = submit(fleet, is_wanted);
+		status = submit(fleet, "task", is_wanted);
 	else if (count == 0 && !fleet->settings.json)
 		printf("all %u shards are done, or in the queue of Slurm\n", shards);
+	free(is_wanted);
+	return tell_json(fleet, status);
+}
+
+/* The options of send must let it compare bytes. */
+static int check_compares(const struct fleet *fleet)
+{
+	static const char *const blind[] = {"quick-check", "update", "ignore-existing"};
+	const json_t *options = json_object_get(fleet->plan.json, "send");
+
+	for (size_t i = 0; i < json_array_size(options); i++) {
+		const char *option = json_string_value(json_array_get(options, i));
+
+		for (size_t k = 0; k < sizeof(blind) / sizeof(blind[0]); k++)
+			if (option != NULL && strncmp(option, "--", 2) == 0 &&
+				strcmp(option + 2, blind[k]) == 0)
+				return wh_fail(WH_EXIT_USAGE,
+					"with %s no second pass would compare all bytes", option);
+	}
+	return -1;
+}
+
+static int do_verify(struct fleet *fleet)
+{
+	bool *is_wanted = calloc(wh_plan_shards(&fleet->plan), sizeof(*is_wanted));
+	int status = check_compares(fleet);
+	int64_t count = 0;
+
+	if (status == -1 && is_wanted != NULL)
+		count = wh_fleet_verify(&fleet->plan, is_wanted);
+	if (count < 0 || is_wanted == NULL)
+		status = WH_EXIT_OTHER;
+	else if (count > 0)
+		status = submit(fleet, "check", is_wanted);
+	else if (status == -1)
+		status = wh_fail(WH_EXIT_PARTIAL,
+			"no shard is done and not being verified; `wavehaul fleet status` tells");
 	free(is_wanted);
 	return tell_json(fleet, status);
 }
@@ -227,14 +264,25 @@ static int do_send(struct fleet *fleet)
 	return status == -1 ? do_retry(fleet) : status;
 }
 
-static int do_task(struct fleet *fleet)
+static int on_shard(struct fleet *fleet, int (*work)(const struct wh_plan *plan, uint32_t shard))
 {
 	uint64_t shard;
 
 	if (fleet->n_words != 1 || wh_parse_count(fleet->words[0], &shard) != 0 ||
 		shard >= wh_plan_shards(&fleet->plan))
-		return wh_fail(WH_EXIT_USAGE, "`wavehaul fleet task` needs the number of a shard");
-	return wh_fleet_task(&fleet->plan, (uint32_t)shard);
+		return wh_fail(WH_EXIT_USAGE,
+			"`wavehaul fleet task` and `check` need the number of a shard");
+	return work(&fleet->plan, (uint32_t)shard);
+}
+
+static int do_task(struct fleet *fleet)
+{
+	return on_shard(fleet, wh_fleet_task);
+}
+
+static int do_check(struct fleet *fleet)
+{
+	return on_shard(fleet, wh_fleet_check);
 }
 
 static int do_status(struct fleet *fleet)
@@ -284,7 +332,9 @@ static const struct command {
 	{"cancel", do_cancel, false, false},
 	{"retry", do_retry, false, true},
 	{"report", do_report, false, false},
+	{"verify", do_verify, false, true},
 	{"task", do_task, false, false},
+	{"check", do_check, false, false},
 };
 
 /* Options that the command would ignore. -1: none. */
@@ -329,7 +379,7 @@ static int run(struct fleet *fleet)
 		return status == -1 ? commands[i].run(fleet) : status;
 	}
 	return wh_fail(WH_EXIT_USAGE,
-		"`wavehaul fleet` needs scan, send, status, cancel, retry or report; %s",
+		"`wavehaul fleet` needs scan, send, status, cancel, retry, verify or report; %s",
 		wh_nearest_text(&nearest, "", "`wavehaul fleet --help` explains", text));
 }
 

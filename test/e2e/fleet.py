@@ -27,7 +27,7 @@ TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 SLURM = TOP / 'config/fleet/slurm'
 
-OK, USAGE, PARTIAL = 0, 2, 23
+OK, USAGE, VERIFY, PARTIAL = 0, 2, 6, 23
 ALL_DONE_S, STARTING_S = 40, 20
 SEND = ('--', '--config', 'none', '--buffers', '128M', '--unsealed', '--digest', 'md5',
         '--peer-timeout', '2s')
@@ -172,6 +172,8 @@ def on_slurm(program, folder):
             expect_same(site.served / target / 'tree', tree)
             carried = expect_report(program, plan, tree)
             expect_equal('receivers', {receiver for _, receiver in carried}, {'r1', 'r2'})
+            fleet(program, 'verify', '--plan', plan, under=on('ctl'))
+            wait_until(lambda: now()['verified']['same'] == 4, ALL_DONE_S, 'the second pass')
             report = fleet(program, 'report', '--plan', plan, '--json')
             if killed:
                 expect_equal('cut off', [shard['shard'] for shard in report['shards']
@@ -254,6 +256,33 @@ def by_hand(program, folder):
             expect_same(site.served / 'in/tree', tree)
             expect_equal('receivers', {to for _, to in expect_report(program, plan, tree)},
                          {'r2'})
+            expect_check(program, plan, tree, site, holder, host.under)
+
+
+def spoil(path):
+    """Another byte in the middle, with the size and times of before."""
+    status, content = path.stat(), bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def expect_check(program, plan, tree, site, holder, under):
+    """A second pass over all shards: nothing, then one byte of d6/f6, then nothing."""
+    for spoilt in (False, True, False):
+        if spoilt:
+            spoil(site.served / 'in/tree/d6/f6')
+        for shard in range(4):
+            fleet(program, 'check', shard, '--plan', plan, under=under,
+                  status=VERIFY if spoilt and shard == holder else OK)
+        expect_same(site.served / 'in/tree', tree)
+        found = fleet(program, 'status', '--plan', plan, '--json')['verified']
+        expect_equal('verified', (found['same'], found['differed'], found['failed']),
+                     (3, 1, 0) if spoilt else (4, 0, 0))
+        expect_equal('differing', [(one['shard'], one['differed'], one['differing'])
+                                   for one in found['shards']],
+                     [(holder, 1, ['tree/d6/f6'])] if spoilt else [])
+    fleet(program, 'report', '--plan', plan)
 
 
 if __name__ == '__main__':

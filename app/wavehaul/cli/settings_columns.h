@@ -73,15 +73,15 @@
 		.help = "scan, send: or each of so many files, whichever makes more shards"}, \
 	{IN("fleet"), FIELD(partition), .flag = "partition", TEXT, .verbs = FLEET, \
 		.argument = "NAME", .example = "dtn", \
-		.help = "send, retry: partition of Slurm that has the nodes"}, \
+		.help = "send, retry, verify: partition of Slurm that has the nodes"}, \
 	{IN("fleet"), FIELD(account), .flag = "account", TEXT, .verbs = FLEET, \
 		.argument = "NAME", .example = "climate", \
-		.help = "send, retry: account of Slurm, by which projects share nodes"}, \
+		.help = "send, retry, verify: account of Slurm, by which projects share nodes"}, \
 	{IN("fleet"), FIELD(licenses), .flag = "licenses", TEXT, .verbs = FLEET, \
 		.argument = "NAME:N", .example = "lambda:1", \
-		.help = "send, retry: licences of Slurm that each task takes, as of a lambda:\n" \
+		.help = "send, retry, verify: licences of Slurm that each task takes, as of a lambda:\n" \
 			"their number limits the tasks that run at once"}, \
 	{IN("fleet"), FIELD(exclude_nodes), .flag = "exclude-nodes", TEXT, .verbs = FLEET, \
 		.argument = "NODES", .example = "n3,n[7-9]", \
-		.help = "send, retry: nodes that get no shard"}
+		.help = "send, retry, verify: nodes that get no shard"}
 /* clang-format on */

@@ -173,13 +173,14 @@ static const char job_text[] =
 
 static const char fleet_text[] =
 	"usage: wavehaul fleet scan|send TREE... SITE:PATH [OPTIONS] [-- OPTIONS OF SEND]\n"
-	"       wavehaul fleet status|retry|cancel|report [OPTIONS]\n"
-	"       wavehaul fleet task SHARD [OPTIONS]\n"
+	"       wavehaul fleet status|retry|cancel|verify|report [OPTIONS]\n"
+	"       wavehaul fleet task|check SHARD [OPTIONS]\n"
 	"\n"
 	"Divides trees into shards of the same size and sends each as a task of Slurm, from\n"
 	"whichever node is free to a receiver of SITE. `scan` only makes the plan; `retry`\n"
-	"gives Slurm what is planned and not done; `task` is what Slurm runs. A shard that\n"
-	"fails three times is given up, and the others go on.\n"
+	"gives Slurm what is planned and not done; `verify` compares what is done once more,\n"
+	"by digest, and sends again what differs; `task` and `check` are what Slurm runs. A\n"
+	"shard that fails three times is given up, and the others go on.\n"
 	"\n"
 	"  wavehaul fleet send /archive/run42 stfc:in/ --plan /scratch/run42.plan \\\n"
 	"      --partition dtn --licenses lambda:1 -- --profile lambda\n"

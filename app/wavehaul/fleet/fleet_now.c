@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/plain_text.h"
 #include "fleet/fleet_tell.h"
@@ -20,6 +21,7 @@ enum place { NOT_QUEUED, IS_WAITING, IS_RUNNING };
 struct queued {
 	enum place *place; /* of each shard */
 	uint32_t shards;
+	bool checks;      /* tasks of verify, or those that send */
 	char reason[256]; /* of one that waits */
 };
 
@@ -27,7 +29,7 @@ static void take_task(void *context, const struct wh_slurm_task *task)
 {
 	struct queued *queued = context;
 
-	if (task->shard >= queued->shards)
+	if (task->shard >= queued->shards || task->checks != queued->checks)
 		return;
 	queued->place[task->shard] = strcmp(task->state, "PENDING") == 0 ? IS_WAITING : IS_RUNNING;
 	if (strcmp(task->state, "PENDING") == 0)
@@ -35,9 +37,9 @@ static void take_task(void *context, const struct wh_slurm_task *task)
 }
 
 /* False after a complaint. Free its places. */
-static bool look(struct queued *queued, const struct wh_plan *plan)
+static bool look(struct queued *queued, const struct wh_plan *plan, bool checks)
 {
-	*queued = (struct queued){.shards = wh_plan_shards(plan)};
+	*queued = (struct queued){.shards = wh_plan_shards(plan), .checks = checks};
 	queued->place = calloc(queued->shards, sizeof(*queued->place));
 	return queued->place != NULL && wh_slurm_look(plan, take_task, queued);
 }
@@ -77,6 +79,26 @@ static json_t *failed_json(uint32_t shard, const struct wh_shard_past *past)
 		wh_json_text(past->begin, "receiver"), "error", error);
 }
 
+/* What the last check of a shard has found. */
+static void take_check(json_t *now, uint32_t shard, const json_t *check)
+{
+	uint64_t status = wh_json_count(check, "exit_status");
+	json_t *verified = json_object_get(now, "verified");
+
+	add_to(verified,
+		status == WH_EXIT_OK       ? "same"
+		: status == WH_EXIT_VERIFY ? "differed"
+					   : "failed",
+		1);
+	if (status != WH_EXIT_OK)
+		json_array_append_new(json_object_get(verified, "shards"),
+			json_pack("{s:i, s:O, s:O, s:O, s:O}", "shard", shard, "exit_status",
+				json_object_get(check, "exit_status"), "differed",
+				json_object_get(check, "differed"), "differing",
+				json_object_get(check, "differing"), "receiver",
+				json_object_get(check, "receiver")));
+}
+
 static void take_shard(json_t *now, const struct wh_plan *plan, uint32_t shard, enum place place)
 {
 	json_t *running = json_object_get(now, "running");
@@ -96,6 +118,8 @@ static void take_shard(json_t *now, const struct wh_plan *plan, uint32_t shard, 
 		state = "waiting";
 	else if (place == IS_RUNNING)
 		state = "running";
+	if (past.check != NULL)
+		take_check(now, shard, past.check);
 	if (past.state == WH_SHARD_DONE) {
 		add_to(now, "bytes_done", wh_json_count(size, "bytes"));
 		add_to(now, "files_done", wh_json_count(size, "files"));
@@ -114,16 +138,17 @@ static void take_shard(json_t *now, const struct wh_plan *plan, uint32_t shard, 
 json_t *wh_fleet_now(const struct wh_plan *plan)
 {
 	struct queued queued;
-	bool good = look(&queued, plan);
+	bool good = look(&queued, plan, false);
 	json_t *shards = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "all", wh_plan_shards(plan),
 		"done", 0, "running", 0, "waiting", 0, "stopped", 0, "given_up", 0);
-	json_t *now =
-		json_pack("{s:s, s:s, s:O, s:o, s:O, s:O, s:i, s:i, s:i, s:f, s:[], s:[], s:{}}",
-			"plan", plan->folder, "site", wh_json_text(plan->json, "site"), "jobs",
-			json_object_get(plan->json, "jobs"), "shards", shards, "files",
-			json_object_get(plan->json, "names"), "bytes",
-			json_object_get(plan->json, "bytes"), "files_done", 0, "bytes_done", 0,
-			"cut_off", 0, "rate_bps", 0.0, "running", "failed", "nodes");
+	json_t *now = json_pack(
+		"{s:s, s:s, s:O, s:o, s:O, s:O, s:i, s:i, s:i, s:f, s:[], s:[], s:{}, "
+		"s:{s:i, s:i, s:i, s:[]}}",
+		"plan", plan->folder, "site", wh_json_text(plan->json, "site"), "jobs",
+		json_object_get(plan->json, "jobs"), "shards", shards, "files",
+		json_object_get(plan->json, "names"), "bytes", json_object_get(plan->json, "bytes"),
+		"files_done", 0, "bytes_done", 0, "cut_off", 0, "rate_bps", 0.0, "running",
+		"failed", "nodes", "verified", "same", 0, "differed", 0, "failed", 0, "shards");
 
 	for (uint32_t i = 0; good && i < wh_plan_shards(plan); i++)
 		take_shard(now, plan, i, queued.place[i]);
@@ -175,6 +200,40 @@ static void print_excluded(const json_t *nodes)
 	}
 }
 
+/* A shard that differed, or whose check failed. */
+static void print_check(const json_t *one)
+{
+	const json_t *names = json_object_get(one, "differing");
+	char plain[1024];
+
+	printf("verify: shard %" PRIu64 ": %" PRIu64 " file%s differed; exit status %" PRIu64
+	       " to %s\n",
+		wh_json_count(one, "shard"), wh_json_count(one, "differed"),
+		wh_plural(wh_json_count(one, "differed")), wh_json_count(one, "exit_status"),
+		wh_json_text(one, "receiver"));
+	for (size_t i = 0; i < json_array_size(names); i++)
+		printf("  %s\n", wh_plain_text(json_string_value(json_array_get(names, i)), false,
+					 plain, sizeof(plain)));
+}
+
+static void print_checks(const json_t *verified)
+{
+	uint64_t same = wh_json_count(verified, "same");
+	uint64_t differed = wh_json_count(verified, "differed");
+	uint64_t failed = wh_json_count(verified, "failed");
+	const json_t *one;
+	size_t i;
+
+	if (same + differed + failed > 0)
+		printf("verified: %" PRIu64 " shards the same, %" PRIu64 " differed, %" PRIu64
+		       " could not be compared\n",
+			same, differed, failed);
+	json_array_foreach(json_object_get(verified, "shards"), i, one)
+	{
+		print_check(one);
+	}
+}
+
 void wh_fleet_now_print(const json_t *now)
 {
 	static const char *const states[] = {"done", "running", "waiting", "stopped", "given_up"};
@@ -204,12 +263,13 @@ void wh_fleet_now_print(const json_t *now)
 			rate_of(one, (char[WH_UNITS_MAX]){0}));
 	json_array_foreach(json_object_get(now, "failed"), i, one) print_failed(one);
 	print_excluded(json_object_get(now, "nodes"));
+	print_checks(json_object_get(now, "verified"));
 }
 
 int64_t wh_fleet_retry(const struct wh_plan *plan, bool *is_wanted)
 {
 	struct queued queued;
-	bool good = look(&queued, plan);
+	bool good = look(&queued, plan, false);
 	int64_t count = good ? 0 : -1;
 
 	for (uint32_t i = 0; good && i < wh_plan_shards(plan); i++) {
@@ -224,4 +284,22 @@ int64_t wh_fleet_retry(const struct wh_plan *plan, bool *is_wanted)
 	}
 	free(queued.place);
 	return good ? count : -1;
+}
+
+int64_t wh_fleet_verify(const struct wh_plan *plan, bool *is_wanted)
+{
+	struct queued queued;
+	bool good = look(&queued, plan, true);
+	int64_t count = good ? 0 : -1;
+
+	for (uint32_t i = 0; good && i < wh_plan_shards(plan); i++) {
+		struct wh_shard_past past;
+
+		wh_shard_past_read(&past, plan, i);
+		is_wanted[i] = past.state == WH_SHARD_DONE && queued.place[i] == NOT_QUEUED;
+		count += is_wanted[i];
+		wh_shard_past_free(&past);
+	}
+	free(queued.place);
+	return count;
 }

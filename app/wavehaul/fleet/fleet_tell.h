@@ -10,7 +10,8 @@
 
 /*
  * An object: "shards" by state, "bytes" and "files" planned and done, the "rate_bps" of what runs
- * now, "running", "failed": those given up or ended, with the reason, and "nodes" (nodes.h).
+ * now, "running", "failed": those given up or ended, with the reason, "nodes" (nodes.h), and
+ * "verified": shards by what the last check has found, with those that were not the same.
  */
 json_t *wh_fleet_now(const struct wh_plan *plan);
 void wh_fleet_now_print(const json_t *now);
@@ -26,3 +27,6 @@ int wh_fleet_report_print(const struct wh_plan *plan);
  * their tries back. Returns their number; -1 after a complaint.
  */
 int64_t wh_fleet_retry(const struct wh_plan *plan, bool *is_wanted);
+
+/* Which shards can be compared once more: done, and not in the queue for that. The same. */
+int64_t wh_fleet_verify(const struct wh_plan *plan, bool *is_wanted);

@@ -47,6 +47,8 @@ static void take(struct wh_shard_past *past, json_t *event)
 		take_end(past, event);
 	} else if (strcmp(what, "moved") == 0) {
 		past->moved++;
+	} else if (strcmp(what, "check") == 0) {
+		past->check = event;
 	} else if (strcmp(what, "retry") == 0) {
 		past->failures = past->passed = 0;
 		if (past->state == WH_SHARD_GIVEN_UP)

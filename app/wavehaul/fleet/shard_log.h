@@ -4,7 +4,7 @@
 /*
  * What became of a shard, an event a line: "begin" of a try with its node and receiver; "end" with
  * its exit status; "moved", where the next try must be on another node; "exclude", with a node that
- * the job no longer uses; "retry", which forgets failures. A begin that no end follows was cut off:
+ * the job no longer uses; "check", the end of a second pass, with how many files "differed"; "retry", which forgets failures. A begin that no end follows was cut off:
  * its node died, or the task was cancelled. A line that was cut is skipped.
  */
 
@@ -28,7 +28,8 @@ struct wh_shard_past {
 	uint32_t failures; /* by itself; since the last retry */
 	uint32_t passed;   /* receivers that could not be reached since then */
 	uint32_t cut_off;
-	uint32_t moved; /* from node to node */
+	uint32_t moved;      /* from node to node */
+	const json_t *check; /* the last one */
 	json_t *events;
 	const json_t *begin; /* the last one; NULL: none */
 	const json_t *end;

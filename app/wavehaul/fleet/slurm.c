@@ -94,7 +94,7 @@ static void put_quoted(FILE *to, const char *text)
 }
 
 /* What the shell of a task runs: this program. NULL: it cannot be found. */
-static char *wrap_of(const struct wh_plan *plan)
+static char *wrap_of(const struct wh_plan *plan, const char *word)
 {
 	char own[PATH_MAX];
 	ssize_t chars = readlink("/proc/self/exe", own, sizeof(own) - 1);
@@ -107,7 +107,7 @@ static char *wrap_of(const struct wh_plan *plan)
 	own[chars < 0 ? 0 : chars] = '\0';
 	fputs("exec ", to);
 	put_quoted(to, own);
-	fputs(" fleet task \"$SLURM_ARRAY_TASK_ID\" --plan ", to);
+	fprintf(to, " fleet %s \"$SLURM_ARRAY_TASK_ID\" --plan ", word);
 	put_quoted(to, plan->folder);
 	if (fclose(to) != 0 || chars <= 0) {
 		free(text);
@@ -196,11 +196,13 @@ static int note_excluded(struct wh_plan *plan, const char *expression)
 	return -1;
 }
 
-int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings, const bool *is_wanted)
+int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings, const char *word,
+	const bool *is_wanted)
 {
 	char *array = ranges_of(is_wanted, wh_plan_shards(plan));
-	char *wrap = wrap_of(plan);
+	char *wrap = wrap_of(plan, word);
 	struct words words = {0};
+	const char *list = strcmp(word, "check") == 0 ? "checks" : "jobs";
 	uint64_t job = 0;
 	int status = note_excluded(plan, settings->exclude_nodes);
 
@@ -228,7 +230,9 @@ int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings, co
 			plan->folder);
 		goto out;
 	}
-	json_array_append_new(json_object_get(plan->json, "jobs"), json_integer((json_int_t)job));
+	if (json_object_get(plan->json, list) == NULL)
+		json_object_set_new(plan->json, list, json_array());
+	json_array_append_new(json_object_get(plan->json, list), json_integer((json_int_t)job));
 	status = wh_plan_write(plan);
 out:
 	free(array);
@@ -236,10 +240,8 @@ out:
 	return status;
 }
 
-static bool has_job(const struct wh_plan *plan, uint64_t job)
+static bool has_job(const json_t *jobs, uint64_t job)
 {
-	const json_t *jobs = json_object_get(plan->json, "jobs");
-
 	for (size_t i = 0; i < json_array_size(jobs); i++)
 		if ((uint64_t)json_integer_value(json_array_get(jobs, i)) == job)
 			return true;
@@ -257,10 +259,13 @@ static void take_task(void *context, char *line)
 {
 	const struct looking *looking = context;
 	struct wh_slurm_task task = {0};
+	const json_t *plan = looking->plan->json;
 
 	if (sscanf(line, "%" SCNu64 "|%" SCNu32 "|%15[^|]|%255[^|]|%255s", &task.job, &task.shard,
-		    task.state, task.reason, task.node) >= 4 &&
-		has_job(looking->plan, task.job))
+		    task.state, task.reason, task.node) < 4)
+		return;
+	task.checks = has_job(json_object_get(plan, "checks"), task.job);
+	if (task.checks || has_job(json_object_get(plan, "jobs"), task.job))
 		looking->on_task(looking->context, &task);
 }
 
@@ -270,7 +275,8 @@ bool wh_slurm_look(const struct wh_plan *plan,
 	struct looking looking = {.plan = plan, .on_task = on_task, .context = context};
 	struct words words = {0};
 
-	if (json_array_size(json_object_get(plan->json, "jobs")) == 0)
+	if (json_array_size(json_object_get(plan->json, "jobs")) == 0 &&
+		json_array_size(json_object_get(plan->json, "checks")) == 0)
 		return true;
 	/* Not by job: a job that is over is an error to squeue. */
 	add_word(&words, "squeue");

@@ -12,17 +12,19 @@
 struct wh_slurm_task {
 	uint64_t job;
 	uint32_t shard;
+	bool checks;    /* it is a task of `verify` */
 	char state[16]; /* of squeue: RUNNING, PENDING */
 	char node[256];
 	char reason[256]; /* why it waits */
 };
 
 /*
- * Submits an array of the shards that `is_wanted`, and notes its job in the plan. -1, or an exit
- * status after a complaint.
+ * Submits an array of the shards that `is_wanted`, whose tasks are `wavehaul fleet WORD`, and notes
+ * its job in the plan: under "jobs", or those that check under "checks". -1, or an exit status
+ * after a complaint.
  */
-int wh_slurm_submit(
-	struct wh_plan *plan, const struct wh_settings *settings, const bool *is_wanted);
+int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings, const char *word,
+	const bool *is_wanted);
 
 /*
  * Tells each task of the plan that is in the queue. False after a complaint: the queue cannot be

@@ -2,6 +2,7 @@
 #include "fleet/task.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +23,16 @@
 /* Of send --json-stream: not parsed, as there are as many as files. */
 #define FILE_EVENT "{\"event\":\"file\""
 
+#define DIFFERING_MAX 10 /* are named */
+
 struct task {
 	const struct wh_plan *plan;
 	uint32_t shard;
 	char own[PATH_MAX]; /* this program */
 	struct wh_site site;
-	json_t *end; /* what send told at its end; NULL: it did not come that far */
+	json_t *end;       /* what send told at its end; NULL: it did not come that far */
+	json_t *differing; /* of a check: names of files; NULL: it is none */
+	uint64_t differed;
 };
 
 /* For the status: what the transfer tells each second. A reader sees a whole object. */
@@ -43,16 +48,35 @@ static void keep_now(const struct task *task, const json_t *interval)
 	(void)wh_whole_file_close(&whole, false);
 }
 
+/* What has the same bytes at both ends is skipped. */
+static void take_file(struct task *task, const char *line)
+{
+	json_t *event = json_loads(line, 0, NULL);
+
+	if (event != NULL && strcmp(wh_json_text(event, "status"), "skipped") != 0) {
+		task->differed++;
+		if (json_array_size(task->differing) < DIFFERING_MAX)
+			json_array_append(task->differing,
+				json_object_get(event, json_object_get(event, "path") != NULL
+							       ? "path"
+							       : "path_hex"));
+	}
+	json_decref(event);
+}
+
 static void take_line(struct task *task, const char *line)
 {
 	json_t *event;
 	const char *what;
 
-	if (strncmp(line, FILE_EVENT, strlen(FILE_EVENT)) == 0)
+	if (strncmp(line, FILE_EVENT, strlen(FILE_EVENT)) == 0) {
+		if (task->differing != NULL)
+			take_file(task, line);
 		return;
+	}
 	event = json_loads(line, 0, NULL);
 	what = wh_json_text(event, "event");
-	if (strcmp(what, "interval") == 0)
+	if (strcmp(what, "interval") == 0 && task->differing == NULL)
 		keep_now(task, event);
 	if (strcmp(what, "end") == 0 && task->end == NULL)
 		task->end = json_incref(event);
@@ -122,17 +146,23 @@ static int send_to(struct task *task, const struct wh_site_receiver *receiver)
 	return status;
 }
 
-static void note_begin(const struct task *task, const char *receiver)
+static json_t *node_json(void)
 {
-	const char *job = getenv("SLURM_ARRAY_JOB_ID");
 	const char *node = getenv("SLURMD_NODENAME");
 	char host[256] = "";
 
 	if (node == NULL && gethostname(host, sizeof(host) - 1) == 0)
 		node = host;
+	return wh_word_to_json(node);
+}
+
+static void note_begin(const struct task *task, const char *receiver)
+{
+	const char *job = getenv("SLURM_ARRAY_JOB_ID");
+
 	(void)wh_shard_note(task->plan, task->shard,
-		json_pack("{s:s, s:o, s:s, s:s}", "event", "begin", "node", wh_word_to_json(node),
-			"receiver", receiver, "job", job != NULL ? job : ""));
+		json_pack("{s:s, s:o, s:s, s:s}", "event", "begin", "node", node_json(), "receiver",
+			receiver, "job", job != NULL ? job : ""));
 }
 
 /* `passed`: another receiver takes its place. What send said of files and bytes is kept. */
@@ -150,30 +180,44 @@ static int note_end(const struct task *task, int status, bool passed)
 	return wh_shard_note(task->plan, task->shard, event);
 }
 
-/* One try. -1: the next; else an exit status. */
-static int try_once(struct task *task, const struct wh_shard_past *past)
+/* The receivers in service, as the file of the site is now. -1, or an exit status. */
+static int find_receivers(struct task *task, uint16_t order[WH_SITE_RECEIVERS_MAX], uint32_t *count)
 {
 	const json_t *plan = task->plan->json;
-	uint16_t order[WH_SITE_RECEIVERS_MAX];
-	const struct wh_site_receiver *receiver;
-	uint32_t count;
-	bool passed;
 	int status =
 		wh_site_read(&task->site, wh_json_text(plan, "sites"), wh_json_text(plan, "site"));
 
 	if (status != -1)
 		return status;
-	count = wh_site_order(&task->site, task->shard, order);
-	if (count == 0)
-		return wh_fail(WH_EXIT_NETWORK,
-			"all receivers of %s are under maintenance; "
-			"`wavehaul fleet retry` begins what is left",
-			wh_json_text(plan, "site"));
+	*count = wh_site_order(&task->site, task->shard, order);
+	if (*count > 0)
+		return -1;
+	return wh_fail(WH_EXIT_NETWORK,
+		"all receivers of %s are under maintenance; `wavehaul fleet retry` begins what is "
+		"left",
+		wh_json_text(plan, "site"));
+}
+
+static bool is_unreached(int status)
+{
+	return status == WH_EXIT_NETWORK || status == WH_EXIT_STALLED;
+}
+
+/* One try. -1: the next; else an exit status. */
+static int try_once(struct task *task, const struct wh_shard_past *past)
+{
+	uint16_t order[WH_SITE_RECEIVERS_MAX];
+	const struct wh_site_receiver *receiver;
+	uint32_t count;
+	bool passed;
+	int status = find_receivers(task, order, &count);
+
+	if (status != -1)
+		return status;
 	receiver = &task->site.receiver[order[(past->failures + past->passed) % count]];
 	note_begin(task, receiver->name);
 	status = send_to(task, receiver);
-	passed = (status == WH_EXIT_NETWORK || status == WH_EXIT_STALLED) &&
-		 past->passed + 1 < count;
+	passed = is_unreached(status) && past->passed + 1 < count;
 	if (note_end(task, status, passed) != -1)
 		return WH_EXIT_OTHER;
 	json_decref(task->end);
@@ -192,18 +236,27 @@ static int try_once(struct task *task, const struct wh_shard_past *past)
 	return -1;
 }
 
+static struct task *new_task(const struct wh_plan *plan, uint32_t shard)
+{
+	struct task *task = calloc(1, sizeof(*task));
+
+	if (task == NULL)
+		return NULL;
+	task->plan = plan;
+	task->shard = shard;
+	if (readlink("/proc/self/exe", task->own, sizeof(task->own) - 1) > 0)
+		return task;
+	(void)wh_fail(-1, "/proc is not mounted");
+	free(task);
+	return NULL;
+}
+
 /* A try after the other, as the log says: also that of a task before, on another node. */
 int wh_fleet_task(const struct wh_plan *plan, uint32_t shard)
 {
-	struct task *task = calloc(1, sizeof(*task));
+	struct task *task = new_task(plan, shard);
 	int status = task == NULL ? WH_EXIT_OTHER : -1;
 
-	if (task == NULL)
-		return status;
-	if (readlink("/proc/self/exe", task->own, sizeof(task->own) - 1) < 0)
-		status = wh_fail(WH_EXIT_OTHER, "/proc is not mounted");
-	task->plan = plan;
-	task->shard = shard;
 	while (status == -1) {
 		struct wh_shard_past past;
 
@@ -219,6 +272,64 @@ int wh_fleet_task(const struct wh_plan *plan, uint32_t shard)
 			status = try_once(task, &past);
 		wh_shard_past_free(&past);
 	}
+	free(task);
+	return status;
+}
+
+static bool is_done(const struct wh_plan *plan, uint32_t shard)
+{
+	struct wh_shard_past past;
+
+	wh_shard_past_read(&past, plan, shard);
+	wh_shard_past_free(&past);
+	return past.state == WH_SHARD_DONE;
+}
+
+/* By the first receiver that answers. */
+static int check_once(struct task *task, const char **receiver)
+{
+	uint16_t order[WH_SITE_RECEIVERS_MAX];
+	uint32_t count;
+	int status = find_receivers(task, order, &count);
+
+	if (status != -1)
+		return status;
+	for (uint32_t i = 0; i < count && (i == 0 || is_unreached(status)); i++) {
+		*receiver = task->site.receiver[order[i]].name;
+		json_decref(task->end);
+		task->end = NULL;
+		status = send_to(task, &task->site.receiver[order[i]]);
+	}
+	return status;
+}
+
+int wh_fleet_check(const struct wh_plan *plan, uint32_t shard)
+{
+	struct task *task;
+	const char *receiver = "";
+	int status;
+
+	if (!is_done(plan, shard))
+		return wh_fail(WH_EXIT_PARTIAL, "shard %u is not done", shard);
+	task = new_task(plan, shard);
+	if (task == NULL)
+		return WH_EXIT_OTHER;
+	task->differing = json_array();
+	status = check_once(task, &receiver);
+	if (status == WH_EXIT_OK && task->differed > 0)
+		status = WH_EXIT_VERIFY;
+	if (status != WH_EXIT_OK)
+		wh_say("shard %u: %" PRIu64 " files differed; the check by %s ended with exit "
+		       "status %d",
+			shard, task->differed, receiver, status);
+	if (wh_shard_note(plan, shard,
+		    json_pack("{s:s, s:o, s:s, s:i, s:I, s:I, s:O}", "event", "check", "node",
+			    node_json(), "receiver", receiver, "exit_status", status, "same",
+			    (json_int_t)wh_json_count(task->end, "skipped"), "differed",
+			    (json_int_t)task->differed, "differing", task->differing)) != -1)
+		status = WH_EXIT_OTHER;
+	json_decref(task->differing);
+	json_decref(task->end);
 	free(task);
 	return status;
 }
