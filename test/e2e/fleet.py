@@ -27,7 +27,7 @@ TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 SLURM = TOP / 'config/fleet/slurm'
 
-OK, USAGE, VERIFY, PARTIAL = 0, 2, 6, 23
+OK, OTHER, USAGE, NETWORK, VERIFY, PARTIAL, STALLED = 0, 1, 2, 5, 6, 23, 30
 ALL_DONE_S, STARTING_S = 40, 20
 SEND = ('--', '--config', 'none', '--buffers', '128M', '--unsealed', '--digest', 'md5',
         '--peer-timeout', '2s')
@@ -75,15 +75,16 @@ class Site:
             for name, address in addresses.items()))
         return ('--sites', sites)
 
-    def serve(self, host):
+    def serve(self, host, root=None):
         process = self.program.start('serve', '--config', 'none', '--buffers', '128M',
-                                     '--unsealed', '--root', self.served, '--state',
+                                     '--unsealed', '--root', root or self.served, '--state',
                                      self.folder / f'state-{host}', under=self.under(host))
         self.processes.append(process)
         os.set_blocking(process.stderr.fileno(), False)
         said = bytearray()
         wait_until(lambda: said.extend(process.stderr.read() or b'') or
                    b'nor authenticated' in said, STARTING_S, f'a receiver on {host}')
+        return process
 
     def __enter__(self):
         return self
@@ -164,10 +165,7 @@ def on_slurm(program, folder):
                                  if one['bytes'] > 1 << 20), None)
                 wait_until(carrier, STARTING_S, 'the large file under way')
                 killed = carrier()
-                for pid in subprocess.run(
-                        ['ip', 'netns', 'pids', f'wavehaul-fleet-{killed["node"]}'],
-                        capture_output=True, text=True, check=True).stdout.split():
-                    os.kill(int(pid), signal.SIGKILL)
+                kill_all(killed['node'])
             wait_until(lambda: now()['shards']['done'] == 4, ALL_DONE_S, 'all shards')
             expect_same(site.served / target / 'tree', tree)
             carried = expect_report(program, plan, tree)
@@ -218,6 +216,109 @@ def broken_node(program, folder):
               'n1', *SEND, under=on('ctl'))
         wait_until(lambda: now()['shards']['done'] == 1, ALL_DONE_S, 'the only shard')
         expect_equal('nodes', set(now()['nodes']), {'n2'})
+
+
+def tries(shard):
+    """(begin, end) of each try in the report; end is None where it was cut off."""
+    found = []
+    for event in shard['events']:
+        if event['event'] == 'begin':
+            found.append((event, None))
+        elif event['event'] == 'end':
+            found[-1] = (found[-1][0], event)
+    return found
+
+
+def kill_all(host, name=''):
+    """What runs on the host, if its command begins with the name."""
+    for pid in subprocess.run(['ip', 'netns', 'pids', f'wavehaul-fleet-{host}'],
+                              capture_output=True, text=True, check=True).stdout.split():
+        if Path(f'/proc/{pid}/comm').read_text().startswith(name):
+            os.kill(int(pid), signal.SIGKILL)
+
+
+def receiver_dies(program, folder):
+    """The controller of Slurm is killed, then the receiver of the large file, half way."""
+    tree, plan = make(folder / 'tree'), folder / 'plan'
+    with slurm(folder), Site(program, folder, on) as site:
+        sites = site.name(r1='10.99.0.21', r2='10.99.0.22')
+        serving = {host: site.serve(host) for host in ('r1', 'r2')}
+        fleet(program, 'send', tree, 'far:in', '--plan', plan, *sites, '--shard-files', '50',
+              '--shard-size', '1G', *SEND, '--rate', '15M', under=on('ctl'))
+
+        def now(status=OK):
+            return fleet(program, 'status', '--plan', plan, '--json', under=on('ctl'),
+                         status=status)
+
+        def carrier():
+            return next((one for one in now()['running'] if one['bytes'] > 4 << 20), None)
+
+        wait_until(carrier, STARTING_S, 'the large file under way')
+        large = carrier()
+        kill_all('ctl', 'slurmctld')
+        end_group(serving[large['receiver']])
+        expect('queue of Slurm cannot be read' in now(OTHER)['error'], 'the queue is gone')
+        order(SLURM, 'run', 'slurmctld', '-f', folder / 'slurm/slurm.conf')
+        wait_until(lambda: now()['shards']['done'] == 4, ALL_DONE_S, 'all shards')
+        expect_same(site.served / 'in/tree', tree)
+        expect_report(program, plan, tree)
+        report = fleet(program, 'report', '--plan', plan, '--json')
+        (_, lost), (other, whole) = tries(report['shards'][large['shard']])
+        expect_equal('passed', (lost['passed'], lost['exit_status'] in (NETWORK, STALLED),
+                                other['receiver'] != large['receiver'], whole['exit_status']),
+                     (True, True, True, OK))
+        expect_once(report, tree, lost)
+
+
+def expect_once(report, tree, lost):
+    """No file that a try had whole was sent by another one."""
+    ends = [end for shard in report['shards'] for _, end in tries(shard)]
+    files = sum(path.is_file() and not path.is_symlink() for path in tree.rglob('*'))
+    sent = sum(end['files'] for end in ends)
+    expect_equal('files', sent, files)
+    moved = sum(end['moved_bytes'] for end in ends) - lost['moved_bytes']
+    size = sum(path.stat().st_size for path in tree.rglob('*')
+               if path.is_file() and not path.is_symlink())
+    expect(size <= moved < size + 200 * files, f'{moved} bytes have moved for {size}')
+
+
+def full_disk(program, folder):
+    """r1 has room for few: what does not fit there goes to r2, and no node is blamed."""
+    tree, plan, small = make(folder / 'tree'), folder / 'plan', folder / 'small'
+    small.mkdir()
+    order('mount', '-t', 'tmpfs', '-o', 'size=400k', 'none', small)
+    try:
+        with slurm(folder), Site(program, folder, on) as site:
+            sites = site.name(r1='10.99.0.21', r2='10.99.0.22')
+            roots = {'r1': small, 'r2': site.served}
+            for host, root in roots.items():
+                site.serve(host, root)
+            sent = fleet(program, 'send', tree, 'far:in', '--plan', plan, *sites,
+                         '--shard-files', '20', '--shard-size', '1G', '--json', *SEND,
+                         under=on('ctl'))
+            shards = len(sent['shards'])
+
+            def now():
+                return fleet(program, 'status', '--plan', plan, '--json', under=on('ctl'))
+
+            wait_until(lambda: now()['shards']['done'] == shards, 2 * ALL_DONE_S, 'all shards')
+            expect_report(program, plan, tree)
+            for line in fleet(program, 'report', '--plan', plan).splitlines():
+                digest, _, receiver, name = line.split('  ')
+                expect_equal(name, hashlib.md5((roots[receiver] / 'in' / name).read_bytes())
+                             .hexdigest(), digest)
+            report = fleet(program, 'report', '--plan', plan, '--json')
+            full = [shard for shard in report['shards'] if shard['moved']]
+            expect(full, 'the disk was never full')
+            for (first, failed), (then, whole) in map(tries, full):
+                expect_equal('moved', (first['receiver'], then['receiver'], whole['exit_status']),
+                             ('r1', 'r2', OK))
+                expect('the disk is full' in failed['error'], failed['error'])
+                expect(first['node'] != then['node'], 'it is tried again where it failed')
+            expect(not any(node['excluded'] for node in report['nodes'].values()),
+                   'a node is excluded')
+    finally:
+        order('umount', small)
 
 
 def by_hand(program, folder):
@@ -288,4 +389,6 @@ def expect_check(program, plan, tree, site, holder, under):
 if __name__ == '__main__':
     sys.exit(run_cases([Case('on Slurm', False, on_slurm),
                         Case('a broken node', False, broken_node),
+                        Case('a receiver dies', False, receiver_dies),
+                        Case('a full disk', False, full_disk),
                         Case('by hand', True, by_hand)], BINARY))
