@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/units.h"
 #include "cli/address_text.h"
@@ -14,6 +15,7 @@
 #include "cli/json.h"
 #include "cli/moment/system_clock.h"
 #include "cli/nearest/nearest.h"
+#include "fleet/deadline.h"
 #include "fleet/fleet_tell.h"
 #include "fleet/scan.h"
 #include "fleet/shard_log.h"
@@ -21,6 +23,7 @@
 #include "fleet/site.h"
 #include "fleet/slurm.h"
 #include "fleet/task.h"
+#include "queue/when.h"
 #include "verbs.h"
 
 struct fleet {
@@ -30,6 +33,8 @@ struct fleet {
 	uint32_t n_words;
 	char **send; /* options of send, behind -- */
 	int n_send;
+	int64_t by_s;   /* 0: no deadline */
+	double has_bps; /* of the receivers in service; 0: not known */
 };
 
 /* Prints the object as the verb's, and frees it. */
@@ -103,6 +108,9 @@ static void tell_plan(const struct fleet *fleet, const struct wh_shards *shards,
 		wh_shards_balance(shards, false));
 	printf("scanned in %.1f s, %.0f names a second; the plan is in %s\n", seconds,
 		seconds > 0 ? names / seconds : 0, fleet->plan.folder);
+	if (fleet->by_s > 0)
+		wh_deadline_print(json_object_get(fleet->plan.json, "deadline"),
+			"the receivers in service take at most");
 }
 
 static bool add_name(void *context, const char *name, uint64_t bytes)
@@ -142,6 +150,10 @@ static int write_plan(struct fleet *fleet, const char *site, const char *path)
 			"left_out", (json_int_t)totals.left_out, "balance_bytes",
 			wh_shards_balance(&shards, true), "balance_names",
 			wh_shards_balance(&shards, false), "shards", shards_json(&shards), "jobs");
+		if (fleet->by_s > 0)
+			json_object_set_new(fleet->plan.json, "deadline",
+				wh_deadline_look(
+					fleet->by_s, time(NULL), shards.sum.bytes, fleet->has_bps));
 		status = fleet->plan.json != NULL
 				 ? wh_plan_write(&fleet->plan)
 				 : wh_fail(WH_EXIT_USAGE, "the path at the site is not UTF-8");
@@ -150,6 +162,18 @@ static int write_plan(struct fleet *fleet, const char *site, const char *path)
 		tell_plan(fleet, &shards, &totals, (double)(wh_steady_ns() - began_ns) / 1e9);
 	wh_shards_free(&shards);
 	return status;
+}
+
+static int take_deadline(struct fleet *fleet)
+{
+	const char *text = fleet->settings.deadline;
+
+	if (text[0] == '\0' ||
+		(wh_when_parse(text, time(NULL), &fleet->by_s) && fleet->by_s > time(NULL)))
+		return -1;
+	return wh_fail(WH_EXIT_USAGE,
+		"--by '%s' is no time to come; write 'Thu 08:00', 22:00, '2026-11-30 22:00' or 90m",
+		text);
 }
 
 static int plan_only(struct fleet *fleet)
@@ -167,7 +191,11 @@ static int plan_only(struct fleet *fleet)
 		return WH_EXIT_USAGE;
 	site = malloc(sizeof(*site));
 	status = site != NULL ? wh_site_read(site, fleet->settings.sites, name) : WH_EXIT_OTHER;
+	if (status == -1)
+		fleet->has_bps = wh_site_bps(site);
 	free(site);
+	if (status == -1)
+		status = take_deadline(fleet);
 	if (status == -1)
 		status = check_send(fleet);
 	if (status == -1)
@@ -340,7 +368,7 @@ static const struct command {
 /* Options that the command would ignore. -1: none. */
 static int check_options(const struct fleet *fleet, const struct command *command)
 {
-	static const char *const making[] = {"sites", "shards", "shard-size", "shard-files"};
+	static const char *const making[] = {"sites", "shards", "shard-size", "shard-files", "by"};
 	static const char *const submitting[] = {
 		"partition", "account", "licenses", "exclude-nodes"};
 	const char *idle = !command->makes && fleet->n_send > 0 ? "" : NULL;

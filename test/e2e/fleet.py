@@ -330,7 +330,10 @@ def by_hand(program, folder):
             sites = site.name(r1='127.0.0.2', r2='127.0.0.1')
             site.serve('r2')
             made = fleet(program, 'scan', tree, 'far:in', '--plan', plan, *sites, '--json',
-                         '--shard-files', '50', '--shard-size', '1G', *SEND)
+                         '--shard-files', '50', '--shard-size', '1G', '--by', '10s', *SEND)
+            expect_equal('no rate', (made['deadline']['met'], made['deadline']['done_s']),
+                         (None, None))
+            expect(made['deadline']['needs_bps'] >= made['bytes'] * 8 / 10, 'too little needed')
             expect_equal('names', (made['names'], len(made['shards'])), (153, 4))
             lost = tree / 'd6/f6'
             kept = lost.rename(folder / 'kept')
@@ -346,6 +349,7 @@ def by_hand(program, folder):
             failed = now['failed'][0]
             expect_equal('given up', (failed['shard'], failed['given_up'], failed['failures'],
                                    failed['receiver']), (holder, True, 3, 'r2'))
+            expect_equal('met', now['deadline']['met'], False)
             fleet(program, 'report', '--plan', plan, status=PARTIAL)
             for command, *idle in (('report', '--partition', 'dtn'), ('retry', '--shards', '2'),
                                    ('status', '--', '--rate', '1M')):

@@ -296,6 +296,7 @@ struct wh_settings {
 	char account[WH_SETTINGS_TEXT_BYTES];
 	char licenses[WH_SETTINGS_TEXT_BYTES];
 	char exclude_nodes[WH_SETTINGS_TEXT_BYTES];
+	char deadline[WH_SETTINGS_TEXT_BYTES];
 
 	/* report */
 	char by[WH_SETTINGS_TEXT_BYTES];

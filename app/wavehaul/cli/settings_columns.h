@@ -79,9 +79,12 @@
 		.help = "send, retry, verify: account of Slurm, by which projects share nodes"}, \
 	{IN("fleet"), FIELD(licenses), .flag = "licenses", TEXT, .verbs = FLEET, \
 		.argument = "NAME:N", .example = "lambda:1", \
-		.help = "send, retry, verify: licences of Slurm that each task takes, as of a lambda:\n" \
-			"their number limits the tasks that run at once"}, \
+		.help = "send, retry, verify: licences of Slurm that each task takes, as of a\n" \
+			"lambda: their number limits the tasks that run at once"}, \
 	{IN("fleet"), FIELD(exclude_nodes), .flag = "exclude-nodes", TEXT, .verbs = FLEET, \
 		.argument = "NODES", .example = "n3,n[7-9]", \
-		.help = "send, retry, verify: nodes that get no shard"}
+		.help = "send, retry, verify: nodes that get no shard"}, \
+	{IN("fleet"), FIELD(deadline), .flag = "by", TEXT, .verbs = FLEET, \
+		.argument = "TIME", .example = "Thu 08:00", \
+		.help = "scan, send: say whether all can be there by then, and warn when not"}
 /* clang-format on */

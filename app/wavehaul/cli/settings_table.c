@@ -580,8 +580,8 @@ const struct wh_setting wh_settings_table[] = {
 		.help = "priority; the highest runs first"},
 	{IN("queue"), FIELD(not_before), .flag = "not-before", TEXT, .verbs = JOB,
 		.argument = "TIME", .example = "22:00",
-		.help = "do not start before, in local time: 22:00 (the next time), '2026-11-30\n"
-			"22:00'; or 90m from now"},
+		.help = "do not start before, in local time: 22:00 or 'Thu 08:00' (the next\n"
+			"time), '2026-11-30 22:00'; or 90m from now"},
 	{IN("queue"), FIELD(after), .flag = "after", .verbs = JOB, COUNT(0, UINT32_MAX),
 		.standard = "0", .argument = "JOB", .example = "17",
 		.help = "start when that job is done; fail if it fails"},

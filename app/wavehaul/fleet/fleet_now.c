@@ -10,7 +10,9 @@
 #include "base/units.h"
 #include "cli/exit.h"
 #include "cli/json.h"
+#include "cli/moment/system_clock.h"
 #include "cli/plain_text.h"
+#include "fleet/deadline.h"
 #include "fleet/fleet_tell.h"
 #include "fleet/nodes.h"
 #include "fleet/shard_log.h"
@@ -99,6 +101,46 @@ static void take_check(json_t *now, uint32_t shard, const json_t *check)
 				json_object_get(check, "receiver")));
 }
 
+/* When the first try began, and the last one of what is done ended. */
+static void take_times(json_t *now, const struct wh_shard_past *past)
+{
+	double began_s = json_number_value(json_object_get(now, "began_s"));
+	double ended_s = json_number_value(json_object_get(now, "ended_s"));
+	double first_s =
+		json_number_value(json_object_get(json_array_get(past->events, 0), "at_s"));
+	double last_s = json_number_value(json_object_get(past->end, "at_s"));
+
+	if (first_s > 0 && (began_s == 0 || first_s < began_s))
+		json_object_set_new(now, "began_s", json_real(first_s));
+	if (past->state == WH_SHARD_DONE && last_s > ended_s)
+		json_object_set_new(now, "ended_s", json_real(last_s));
+}
+
+/* By the mean so far; what is done has its time. */
+static void take_deadline(json_t *now, const struct wh_plan *plan)
+{
+	json_int_t by_s =
+		(json_int_t)wh_json_count(json_object_get(plan->json, "deadline"), "by_s");
+	const json_t *shards = json_object_get(now, "shards"), *one;
+	double now_s = (double)wh_wall_us() / 1e6;
+	double span_s = now_s - json_number_value(json_object_get(now, "began_s"));
+	uint64_t all = wh_json_count(now, "bytes"), moved = wh_json_count(now, "bytes_done");
+	size_t i;
+
+	if (by_s == 0)
+		return;
+	json_array_foreach(json_object_get(now, "running"), i, one)
+	{
+		moved += wh_json_count(one, "bytes");
+	}
+	moved = moved < all ? moved : all;
+	if (wh_json_count(shards, "done") == wh_json_count(shards, "all"))
+		now_s = json_number_value(json_object_get(now, "ended_s"));
+	json_object_set_new(now, "deadline",
+		wh_deadline_look(by_s, (int64_t)now_s, all - moved,
+			span_s > 0 ? (double)moved * 8 / span_s : 0));
+}
+
 static void take_shard(json_t *now, const struct wh_plan *plan, uint32_t shard, enum place place)
 {
 	json_t *running = json_object_get(now, "running");
@@ -110,6 +152,7 @@ static void take_shard(json_t *now, const struct wh_plan *plan, uint32_t shard, 
 
 	wh_shard_past_read(&past, plan, shard);
 	wh_nodes_take(json_object_get(now, "nodes"), plan, shard, &past);
+	take_times(now, &past);
 	if (past.state == WH_SHARD_DONE)
 		state = "done";
 	else if (past.state == WH_SHARD_GIVEN_UP)
@@ -153,6 +196,7 @@ json_t *wh_fleet_now(const struct wh_plan *plan)
 	for (uint32_t i = 0; good && i < wh_plan_shards(plan); i++)
 		take_shard(now, plan, i, queued.place[i]);
 	wh_nodes_finish(json_object_get(now, "nodes"));
+	take_deadline(now, plan);
 	json_object_set_new(now, "waits_for", json_string(queued.reason));
 	free(queued.place);
 	if (!good) {
@@ -264,6 +308,8 @@ void wh_fleet_now_print(const json_t *now)
 	json_array_foreach(json_object_get(now, "failed"), i, one) print_failed(one);
 	print_excluded(json_object_get(now, "nodes"));
 	print_checks(json_object_get(now, "verified"));
+	if (json_object_get(now, "deadline") != NULL)
+		wh_deadline_print(json_object_get(now, "deadline"), "the mean so far is");
 }
 
 int64_t wh_fleet_retry(const struct wh_plan *plan, bool *is_wanted)

@@ -4,8 +4,9 @@
 /*
  * What became of a shard, an event a line: "begin" of a try with its node and receiver; "end" with
  * its exit status; "moved", where the next try must be on another node; "exclude", with a node that
- * the job no longer uses; "check", the end of a second pass, with how many files "differed"; "retry", which forgets failures. A begin that no end follows was cut off:
- * its node died, or the task was cancelled. A line that was cut is skipped.
+ * the job no longer uses; "check", the end of a second pass, with how many files "differed";
+ * "retry", which forgets failures. A begin that no end follows was cut off: its node died, or the
+ * task was cancelled. A line that was cut is skipped.
  */
 
 #include <stdbool.h>

@@ -37,8 +37,16 @@ static const char *take_key(struct wh_site_receiver *receiver, const char *key, 
 			return "is no number above 0; write for example weight = 2";
 		return NULL;
 	}
+	if (strcmp(key, "rate") == 0) {
+		uint64_t bps;
+
+		if (wh_parse_rate(value, &bps) != 0 || bps == 0)
+			return "is no rate; write for example rate = 10G";
+		receiver->rate_bps = (double)bps;
+		return NULL;
+	}
 	if (strcmp(key, "maintenance") != 0)
-		return "is unknown; a receiver has address, weight and maintenance";
+		return "is unknown; a receiver has address, weight, rate and maintenance";
 	receiver->maintenance = strcmp(value, "yes") == 0;
 	return receiver->maintenance || strcmp(value, "no") == 0
 		       ? NULL
@@ -91,6 +99,20 @@ int wh_site_read(struct wh_site *site, const char *folder, const char *name)
 	if (status == -1 && site->receivers == 0)
 		return wh_fail(WH_EXIT_USAGE, "%s has no receiver; %s", path, form.else_do);
 	return status;
+}
+
+double wh_site_bps(const struct wh_site *site)
+{
+	double bps = 0;
+
+	for (uint32_t i = 0; i < site->receivers; i++) {
+		if (site->receiver[i].maintenance)
+			continue;
+		if (!(site->receiver[i].rate_bps > 0))
+			return 0;
+		bps += site->receiver[i].rate_bps;
+	}
+	return bps;
 }
 
 /* By weight: exponentially distributed, the smallest wins. */

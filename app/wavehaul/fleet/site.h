@@ -3,7 +3,8 @@
 
 /*
  * The receivers of a site, from NAME.conf in the folder of sites: a section [receiver NAME] each,
- * with its address, its weight among the others, and whether it is under maintenance.
+ * with its address, its weight among the others, the rate of its path, and whether it is under
+ * maintenance.
  */
 
 #include <stdbool.h>
@@ -16,6 +17,7 @@ struct wh_site_receiver {
 	char name[WH_SITE_TEXT_BYTES];
 	char address[WH_SITE_TEXT_BYTES]; /* as in HOST:PATH */
 	double weight;
+	double rate_bps; /* what the path to it carries; 0: not known */
 	bool maintenance;
 };
 
@@ -26,6 +28,9 @@ struct wh_site {
 
 /* -1, or an exit status after a complaint. */
 int wh_site_read(struct wh_site *site, const char *folder, const char *name);
+
+/* What those in service take together; 0: the rate of one is not known. */
+double wh_site_bps(const struct wh_site *site);
 
 /*
  * The receivers for a shard, the one it prefers first; those under maintenance are not among them.

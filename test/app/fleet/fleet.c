@@ -10,6 +10,7 @@
 #include "bundle_tree.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "fleet/deadline.h"
 #include "fleet/nodes.h"
 #include "fleet/scan.h"
 #include "fleet/shard_log.h"
@@ -66,7 +67,7 @@ static void wrong_sites(void)
 {
 	static const char *const texts[] = {"", "[receiver a]\n", "[receiver a]\naddress =\n",
 		"[receiver a]\naddress = h\nweight = 0\n",
-		"[receiver a]\naddress = h\nweight = x\n",
+		"[receiver a]\naddress = h\nweight = x\n", "[receiver a]\naddress = h\nrate = 0\n",
 		"[receiver a]\naddress = h\nmaintenance = soon\n",
 		"[receiver a]\naddress = h\nwait = 2\n", "[sender a]\naddress = h\n"};
 	static struct wh_site site;
@@ -320,6 +321,45 @@ static void nodes_that_fail(void)
 	tree_free(&tree);
 }
 
+static void expect_deadline(json_t *found, double needs_bps, json_int_t done_s, const char *met)
+{
+	char *text = json_dumps(json_object_get(found, "met"), JSON_ENCODE_ANY);
+
+	CU_ASSERT_STRING_EQUAL(text, met);
+	CU_ASSERT_DOUBLE_EQUAL(
+		json_number_value(json_object_get(found, "needs_bps")), needs_bps, 1e-6);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(found, "done_s")), done_s);
+	free(text);
+	json_decref(found);
+}
+
+static void deadlines(void)
+{
+	expect_deadline(wh_deadline_look(1100, 1000, 125000, 20000), 10000, 1050, "true");
+	expect_deadline(wh_deadline_look(1100, 1000, 125000, 10000), 10000, 1100, "true");
+	expect_deadline(wh_deadline_look(1100, 1000, 125001, 10000), 10000.08, 1101, "false");
+	expect_deadline(wh_deadline_look(1100, 1000, 125000, 0), 10000, 0, "null");
+	expect_deadline(wh_deadline_look(1100, 1100, 1, 1e9), 0, 1101, "false");
+	expect_deadline(wh_deadline_look(1100, 1100, 0, 0), 0, 1100, "true");
+	expect_deadline(wh_deadline_look(1100, 1101, 0, 0), 0, 1101, "false");
+}
+
+/* One whose rate is not known leaves the sum unknown; one under maintenance does not count. */
+static void rates_of_receivers(void)
+{
+	static struct wh_site site;
+	char text[256];
+
+	snprintf(text, sizeof(text), THREE, "yes");
+	CU_ASSERT_EQUAL_FATAL(read_site(&site, text), -1);
+	CU_ASSERT_EQUAL(wh_site_bps(&site), 0);
+	CU_ASSERT_EQUAL_FATAL(read_site(&site, "[receiver a]\naddress = h\nrate = 10G\n"
+					       "[receiver b]\naddress = i\nrate = 2.5G\n"
+					       "[receiver c]\naddress = j\nmaintenance = yes\n"),
+		-1);
+	CU_ASSERT_EQUAL(wh_site_bps(&site), 12.5e9);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"receivers by weight", receivers_by_weight},
 	{"wrong sites", wrong_sites},
@@ -328,5 +368,7 @@ CU_TestInfo wh_tests[] = {
 	{"names of a tree", names_of_a_tree},
 	{"tries of a shard", tries_of_a_shard},
 	{"nodes that fail", nodes_that_fail},
+	{"deadlines", deadlines},
+	{"rates of receivers", rates_of_receivers},
 	CU_TEST_INFO_NULL,
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/settings.h"
+#include "queue/when.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "timetable";
@@ -84,10 +85,43 @@ static void test_nonsense(void)
 		CU_ASSERT_PTR_NOT_NULL(wh_timetable_parse(texts[i], &table));
 }
 
+/* From noon of Sunday, 2026-11-29. */
+static int64_t day_at(int day, int hour, int minute)
+{
+	struct tm local = {.tm_year = 126,
+		.tm_mon = 10,
+		.tm_mday = day,
+		.tm_hour = hour,
+		.tm_min = minute,
+		.tm_isdst = -1};
+
+	return mktime(&local);
+}
+
+static void test_next_times(void)
+{
+	static const struct {
+		const char *text;
+		int day, hour, minute; /* of November, and on */
+	} times[] = {{"12:01", 29, 12, 1}, {"12:00", 30, 12, 0}, {"Thu 08:00", 33, 8, 0},
+		{"thursday 8:00", 33, 8, 0}, {"Sun 12:01", 29, 12, 1}, {"Sun 12:00", 36, 12, 0},
+		{"Sat 23:59", 35, 23, 59}, {"2026-11-29 11:00", 29, 11, 0}, {"90m", 29, 13, 30}};
+	static const char *const nonsense[] = {"", "Thu", "Moon 08:00", "Thu 25:00", "Thu 08:00 x"};
+	int64_t when_s;
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		CU_ASSERT_TRUE_FATAL(wh_when_parse(times[i].text, day_at(29, 12, 0), &when_s));
+		CU_ASSERT_EQUAL(when_s, day_at(times[i].day, times[i].hour, times[i].minute));
+	}
+	for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++)
+		CU_ASSERT_FALSE(wh_when_parse(nonsense[i], day_at(29, 12, 0), &when_s));
+}
+
 CU_TestInfo wh_tests[] = {
 	{"hours and days", test_hours},
 	{"nights", test_nights},
 	{"a clock that is set", test_clock_that_is_set},
 	{"nonsense", test_nonsense},
+	{"next times", test_next_times},
 	CU_TEST_INFO_NULL,
 };
