@@ -4,21 +4,22 @@
 #include <errno.h>
 #include <semaphore.h>
 #include <stdint.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <rte_alarm.h>
-
 #include "base/assert.h"
+#include "port/interrupts.h"
 
 rte_rwlock_t wh_calm_bursts = RTE_RWLOCK_INITIALIZER;
 bool wh_calm_holds;
 
-static uint32_t ports; /* under the lock */
-static sem_t waiting;  /* posted by the interrupt thread when it begins to wait, or is let go */
-static sem_t turn;     /* posted to let it continue */
-static bool lets_go;   /* with `turn`: it does not wait again */
+static uint32_t ports;   /* under the lock */
+static int call_fd = -1; /* readable: the interrupt thread is to wait */
+static sem_t waiting;    /* posted by the interrupt thread when it begins to wait, or is let go */
+static sem_t turn;       /* posted to let it continue */
+static bool lets_go;     /* with `turn`: it does not wait again */
 
 static void wait_for(sem_t *semaphore)
 {
@@ -26,31 +27,33 @@ static void wait_for(sem_t *semaphore)
 		WH_ASSERT(errno == EINTR);
 }
 
-static void wait_on_interrupt_thread(void *unused);
-
-static void set_alarm(void)
+static void call_to_wait(void)
 {
-	int rc = rte_eal_alarm_set(1, wait_on_interrupt_thread, NULL);
+	int rc = eventfd_write(call_fd, 1);
 
-	WH_ASSERT(rc == 0); /* the EAL runs as long as there are ports */
+	WH_ASSERT(rc == 0); /* it was 0 */
 }
 
 /* The thread handles its other events between two such calls, never during one. */
 static void wait_on_interrupt_thread(void *unused)
 {
+	eventfd_t calls;
+	int rc = eventfd_read(call_fd, &calls);
+
 	(void)unused;
+	WH_ASSERT(rc == 0 && calls == 1);
 	sem_post(&waiting);
 	wait_for(&turn);
 	if (lets_go)
 		sem_post(&waiting);
 	else
-		set_alarm();
+		call_to_wait();
 }
 
 static void hold(void)
 {
 	lets_go = false;
-	set_alarm();
+	call_to_wait();
 	wait_for(&waiting);
 	wh_calm_holds = true;
 }
@@ -64,8 +67,8 @@ static void let_go(void)
 }
 
 /*
- * Lets the interrupt thread run until it waits again. By then it has handled all pending events of
- * its sockets.
+ * Lets the interrupt thread run until it waits again. Within two turns it has handled all events
+ * that its sockets had: epoll tells it of them and of the next call together.
  */
 static void give_turn(void)
 {
@@ -73,14 +76,17 @@ static void give_turn(void)
 	wait_for(&waiting);
 }
 
-void wh_calm_join(void)
+int wh_calm_join(void)
 {
 	rte_rwlock_write_lock(&wh_calm_bursts);
-	if (ports++ == 0) {
+	if (call_fd < 0)
+		call_fd = wh_interrupts_add(wait_on_interrupt_thread);
+	if (call_fd >= 0 && ports++ == 0) {
 		sem_init(&waiting, 0, 0);
 		sem_init(&turn, 0, 0);
 	}
 	rte_rwlock_write_unlock(&wh_calm_bursts);
+	return call_fd >= 0 ? 0 : -ENOMEM;
 }
 
 void wh_calm_leave(void)

@@ -4,7 +4,7 @@
 /*
  * memif's driver (DPDK 22.11) learns on EAL's interrupt thread that the peer has gone, and unmaps
  * the rings immediately, even while a burst uses them. So while such a link is up that thread waits
- * in an alarm callback of ours, and gets a turn every few milliseconds between bursts, when
+ * in a callback of ours, and gets a turn every few milliseconds between bursts, when
  * wh_port_watch_link asks for the state of the link.
  *
  * A process has one such thread, and one such state for all ports. calm.c also has a sendmsg
@@ -21,8 +21,11 @@ struct wh_port;
 extern rte_rwlock_t wh_calm_bursts;
 extern bool wh_calm_holds; /* the interrupt thread waits; under the lock */
 
-/* For each such port while it is started; after the last one leaves the thread is free again. */
-void wh_calm_join(void);
+/*
+ * For each such port while it is started; after the last one leaves the thread is free again. 0, or
+ * -ENOMEM: the thread cannot be made to wait, and the port has not joined.
+ */
+int wh_calm_join(void);
 void wh_calm_leave(void);
 
 /*

@@ -22,23 +22,26 @@ static void park(void *unused)
 		pause();
 }
 
-/*
- * An alarm would do, but rte_eal_cleanup waits for running alarms. EAL keeps a copy of the handle;
- * the descriptor stays open.
- */
-static bool call_to_park(void)
+int wh_interrupts_add(void (*callback)(void *unused))
 {
 	struct rte_intr_handle *handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
-	int fd = eventfd(1, EFD_CLOEXEC);
-	bool called = handle != NULL && fd >= 0 && rte_intr_fd_set(handle, fd) == 0 &&
-		      rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT) == 0 &&
-		      rte_intr_callback_register(handle, park, NULL) == 0;
+	int fd = eventfd(0, EFD_CLOEXEC);
+	bool added = handle != NULL && fd >= 0 && rte_intr_fd_set(handle, fd) == 0 &&
+		     rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT) == 0 &&
+		     rte_intr_callback_register(handle, callback, NULL) == 0;
 
 	if (handle != NULL)
 		rte_intr_instance_free(handle);
-	if (!called && fd >= 0)
+	if (!added && fd >= 0)
 		close(fd);
-	return called;
+	return added ? fd : -1;
+}
+
+static bool call_to_park(void)
+{
+	int fd = wh_interrupts_add(park);
+
+	return fd >= 0 && eventfd_write(fd, 1) == 0;
 }
 
 bool wh_interrupts_park(void)

@@ -355,9 +355,13 @@ static int bring_up(struct opening *opening)
 	wh_nic_counters_find(&port->nic_counters, port->ethdev, opening->info.driver_name);
 	if (strcmp(opening->info.driver_name, "net_af_packet") == 0)
 		wh_packet_sockets_find(&port->sockets, opening->info.if_index);
-	port->calm = strcmp(opening->info.driver_name, "net_memif") == 0;
-	if (port->calm)
-		wh_calm_join();
+	if (strcmp(opening->info.driver_name, "net_memif") == 0) {
+		if ((error = wh_calm_join()) != 0)
+			return fail(opening, error,
+				"port %s: no descriptor or memory to watch its peer: `ulimit -n`",
+				opening->name);
+		port->calm = true;
+	}
 	if ((error = check_mtu(opening)) != 0 || (error = steer(opening)) != 0)
 		return error;
 	if (port->transparent && (error = take_every_frame(opening)) != 0)
