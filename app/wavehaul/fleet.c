@@ -204,17 +204,15 @@ static int plan_only(struct fleet *fleet)
 }
 
 /* Tells Slurm of those shards, and people of its job. */
-static int submit(struct fleet *fleet, const char *word, const bool *is_wanted)
+static int submit(struct fleet *fleet, bool checks, const bool *is_wanted)
 {
-	const json_t *jobs;
-	int status = wh_slurm_submit(&fleet->plan, &fleet->settings, word, is_wanted);
+	uint64_t job;
+	int status = wh_slurm_submit(&fleet->plan, &fleet->settings, checks, is_wanted, &job);
 
-	jobs = json_object_get(fleet->plan.json, strcmp(word, "check") == 0 ? "checks" : "jobs");
 	if (status == -1 && !fleet->settings.json)
-		printf("Slurm has it as job %" JSON_INTEGER_FORMAT
+		printf("Slurm has it as job %" PRIu64
 		       "; `wavehaul fleet status --plan %s` shows it\n",
-			json_integer_value(json_array_get(jobs, json_array_size(jobs) - 1)),
-			fleet->plan.folder);
+			job, fleet->plan.folder);
 	return status;
 }
 
@@ -237,11 +235,11 @@ static int do_retry(struct fleet *fleet)
 {
 	uint32_t shards = wh_plan_shards(&fleet->plan);
 	bool *is_wanted = calloc(shards, sizeof(*is_wanted));
-	int64_t count = is_wanted != NULL ? wh_fleet_retry(&fleet->plan, is_wanted) : -1;
+	int64_t count = is_wanted != NULL ? wh_fleet_wanted(&fleet->plan, false, is_wanted) : -1;
 	int status = count < 0 ? WH_EXIT_OTHER : -1;
 
 	if (count > 0)
-		status = submit(fleet, "task", is_wanted);
+		status = submit(fleet, false, is_wanted);
 	else if (count == 0 && !fleet->settings.json)
 		printf("all %u shards are done, or in the queue of Slurm\n", shards);
 	free(is_wanted);
@@ -273,11 +271,11 @@ static int do_verify(struct fleet *fleet)
 	int64_t count = 0;
 
 	if (status == -1 && is_wanted != NULL)
-		count = wh_fleet_verify(&fleet->plan, is_wanted);
+		count = wh_fleet_wanted(&fleet->plan, true, is_wanted);
 	if (count < 0 || is_wanted == NULL)
 		status = WH_EXIT_OTHER;
 	else if (count > 0)
-		status = submit(fleet, "check", is_wanted);
+		status = submit(fleet, true, is_wanted);
 	else if (status == -1)
 		status = wh_fail(WH_EXIT_PARTIAL,
 			"no shard is done and not being verified; `wavehaul fleet status` tells");

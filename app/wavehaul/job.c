@@ -80,9 +80,8 @@ static int add_queue_words(const struct wh_settings *settings, json_t *order)
 	if (settings->not_before[0] != '\0' &&
 		!wh_when_parse(settings->not_before, time(NULL), &due_s))
 		return wh_fail(WH_EXIT_USAGE,
-			"--not-before '%s' is no time; write 22:00, 'Thu 08:00', '2026-11-30 "
-			"22:00' "
-			"or 90m",
+			"--not-before '%s' is no time; write 22:00, 'Thu 08:00', "
+			"'2026-11-30 22:00' or 90m",
 			settings->not_before);
 	json_object_set_new(order, "rate", json_string(settings->timetable));
 	json_object_set_new(order, "priority", json_integer(settings->priority));

@@ -312,40 +312,23 @@ void wh_fleet_now_print(const json_t *now)
 		wh_deadline_print(json_object_get(now, "deadline"), "the mean so far is");
 }
 
-int64_t wh_fleet_retry(const struct wh_plan *plan, bool *is_wanted)
+int64_t wh_fleet_wanted(const struct wh_plan *plan, bool checks, bool *is_wanted)
 {
 	struct queued queued;
-	bool good = look(&queued, plan, false);
+	bool good = look(&queued, plan, checks);
 	int64_t count = good ? 0 : -1;
 
 	for (uint32_t i = 0; good && i < wh_plan_shards(plan); i++) {
 		struct wh_shard_past past;
 
 		wh_shard_past_read(&past, plan, i);
-		is_wanted[i] = past.state != WH_SHARD_DONE && queued.place[i] == NOT_QUEUED;
-		if (is_wanted[i] && past.failures > 0)
+		is_wanted[i] =
+			(past.state == WH_SHARD_DONE) == checks && queued.place[i] == NOT_QUEUED;
+		if (is_wanted[i] && !checks && past.failures > 0)
 			good = wh_shard_note(plan, i, json_pack("{s:s}", "event", "retry")) == -1;
 		count += is_wanted[i];
 		wh_shard_past_free(&past);
 	}
 	free(queued.place);
 	return good ? count : -1;
-}
-
-int64_t wh_fleet_verify(const struct wh_plan *plan, bool *is_wanted)
-{
-	struct queued queued;
-	bool good = look(&queued, plan, true);
-	int64_t count = good ? 0 : -1;
-
-	for (uint32_t i = 0; good && i < wh_plan_shards(plan); i++) {
-		struct wh_shard_past past;
-
-		wh_shard_past_read(&past, plan, i);
-		is_wanted[i] = past.state == WH_SHARD_DONE && queued.place[i] == NOT_QUEUED;
-		count += is_wanted[i];
-		wh_shard_past_free(&past);
-	}
-	free(queued.place);
-	return count;
 }

@@ -23,10 +23,8 @@ json_t *wh_fleet_report(const struct wh_plan *plan, bool *all_done);
 int wh_fleet_report_print(const struct wh_plan *plan);
 
 /*
- * Which shards can be given to Slurm again: not done, and not in its queue. Those given up get
- * their tries back. Returns their number; -1 after a complaint.
+ * Which shards can be given to Slurm, to be sent again or to be checked: not done, or done, and not
+ * in its queue for that. Those given up get their tries back. Returns their number; -1 after a
+ * complaint.
  */
-int64_t wh_fleet_retry(const struct wh_plan *plan, bool *is_wanted);
-
-/* Which shards can be compared once more: done, and not in the queue for that. The same. */
-int64_t wh_fleet_verify(const struct wh_plan *plan, bool *is_wanted);
+int64_t wh_fleet_wanted(const struct wh_plan *plan, bool checks, bool *is_wanted);

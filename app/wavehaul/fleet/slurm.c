@@ -94,7 +94,7 @@ static void put_quoted(FILE *to, const char *text)
 }
 
 /* What the shell of a task runs: this program. NULL: it cannot be found. */
-static char *wrap_of(const struct wh_plan *plan, const char *word)
+static char *wrap_of(const struct wh_plan *plan, bool checks)
 {
 	char own[PATH_MAX];
 	ssize_t chars = readlink("/proc/self/exe", own, sizeof(own) - 1);
@@ -107,7 +107,7 @@ static char *wrap_of(const struct wh_plan *plan, const char *word)
 	own[chars < 0 ? 0 : chars] = '\0';
 	fputs("exec ", to);
 	put_quoted(to, own);
-	fprintf(to, " fleet %s \"$SLURM_ARRAY_TASK_ID\" --plan ", word);
+	fprintf(to, " fleet %s \"$SLURM_ARRAY_TASK_ID\" --plan ", checks ? "check" : "task");
 	put_quoted(to, plan->folder);
 	if (fclose(to) != 0 || chars <= 0) {
 		free(text);
@@ -196,16 +196,16 @@ static int note_excluded(struct wh_plan *plan, const char *expression)
 	return -1;
 }
 
-int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings, const char *word,
-	const bool *is_wanted)
+int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings, bool checks,
+	const bool *is_wanted, uint64_t *job)
 {
 	char *array = ranges_of(is_wanted, wh_plan_shards(plan));
-	char *wrap = wrap_of(plan, word);
+	char *wrap = wrap_of(plan, checks);
 	struct words words = {0};
-	const char *list = strcmp(word, "check") == 0 ? "checks" : "jobs";
-	uint64_t job = 0;
+	const char *list = checks ? "checks" : "jobs";
 	int status = note_excluded(plan, settings->exclude_nodes);
 
+	*job = 0;
 	if (status != -1)
 		goto out;
 	if (array != NULL && wrap != NULL) {
@@ -221,18 +221,18 @@ int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings, co
 		add_option(&words, "licenses", settings->licenses);
 		add_option(&words, "exclude", settings->exclude_nodes);
 		add_word(&words, "--wrap=%s", wrap);
-		status = run_words(&words, take_job, &job);
+		status = run_words(&words, take_job, job);
 	}
-	if (status != 0 || job == 0) {
+	if (status != 0 || *job == 0) {
 		status = wh_fail(WH_EXIT_OTHER,
 			"Slurm has not taken the array; what is planned in %s "
-			"can be given to it again: `wavehaul fleet retry`",
-			plan->folder);
+			"can be given to it again: `wavehaul fleet %s`",
+			plan->folder, checks ? "verify" : "retry");
 		goto out;
 	}
 	if (json_object_get(plan->json, list) == NULL)
 		json_object_set_new(plan->json, list, json_array());
-	json_array_append_new(json_object_get(plan->json, list), json_integer((json_int_t)job));
+	json_array_append_new(json_object_get(plan->json, list), json_integer((json_int_t)*job));
 	status = wh_plan_write(plan);
 out:
 	free(array);

@@ -19,12 +19,11 @@ struct wh_slurm_task {
 };
 
 /*
- * Submits an array of the shards that `is_wanted`, whose tasks are `wavehaul fleet WORD`, and notes
- * its job in the plan: under "jobs", or those that check under "checks". -1, or an exit status
- * after a complaint.
+ * Submits an array of the shards that `is_wanted`, whose tasks send or check them, and notes its
+ * job in the plan, under "jobs" or "checks". -1, or an exit status after a complaint.
  */
-int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings, const char *word,
-	const bool *is_wanted);
+int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings, bool checks,
+	const bool *is_wanted, uint64_t *job);
 
 /*
  * Tells each task of the plan that is in the queue. False after a complaint: the queue cannot be

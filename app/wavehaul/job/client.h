@@ -4,8 +4,7 @@
 /*
  * The path to a server, before and during jobs with it (lanes.h): the link, the proof that packets
  * of the full MTU reach the server and return, or what was asked of the server (udp), and errors
- * reported from the path. A process has one
- * for each of its servers.
+ * reported from the path. A process has one for each of its servers.
  */
 
 #include <stdatomic.h>
