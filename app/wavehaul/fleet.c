@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `wavehaul fleet`: trees sent by many nodes, as tasks of Slurm. */
+/* `wavehaul fleet`: trees sent or fetched by many nodes, as tasks of Slurm. */
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/units.h"
 #include "cli/address_text.h"
@@ -15,6 +16,7 @@
 #include "cli/json.h"
 #include "cli/moment/system_clock.h"
 #include "cli/nearest/nearest.h"
+#include "cli/settings_table.h"
 #include "fleet/deadline.h"
 #include "fleet/fleet_tell.h"
 #include "fleet/scan.h"
@@ -31,8 +33,11 @@ struct fleet {
 	struct wh_plan plan;
 	char **words; /* operands after the command */
 	uint32_t n_words;
-	char **send; /* options of send, behind -- */
-	int n_send;
+	bool gets;
+	char **options; /* of send or get, behind -- */
+	int n_options;
+	char *ls[WH_FAR_WORDS_MAX]; /* those of a get that `ls` has, too */
+	uint32_t n_ls;
 	int64_t by_s;   /* 0: no deadline */
 	double has_bps; /* of the receivers in service; 0: not known */
 };
@@ -46,38 +51,71 @@ static void print_json(json_t *more, int status)
 	wh_json_print(object, JSON_INDENT(2));
 }
 
-/* What each task gives send itself, and what would concern more than its shard. */
-static int check_send(struct fleet *fleet)
+static bool is_of_ls(const char *flag)
+{
+	for (uint32_t i = 0; i < wh_settings_count; i++)
+		if ((wh_settings_table[i].verbs & WH_VERB_LS) != 0 &&
+			strcmp(wh_settings_table[i].flag, flag) == 0)
+			return true;
+	return false;
+}
+
+/* How a get reaches the far site is also how that is listed. False: no memory. */
+static bool take_ls(struct fleet *fleet, const struct wh_settings *settings)
+{
+	char value[WH_SETTINGS_TEXT_BYTES];
+	bool good = true;
+
+	for (uint32_t i = 0; good && i < wh_settings_count && fleet->n_ls < WH_FAR_WORDS_MAX; i++) {
+		const struct wh_setting *setting = &wh_settings_table[i];
+
+		if (!settings->given[i] || !is_of_ls(setting->flag))
+			continue;
+		wh_setting_format(setting, settings, value);
+		good = asprintf(&fleet->ls[fleet->n_ls++], "--%s%s%s", setting->flag,
+			       setting->type == WH_SETTING_SWITCH ? "" : "=",
+			       setting->type == WH_SETTING_SWITCH ? "" : value) >= 0;
+	}
+	return good;
+}
+
+/* What each task gives send or get itself, and what would concern more than its shard. */
+static int check_options_behind(struct fleet *fleet)
 {
 	static const char *const own[] = {"delete", "dry-run", "expect", "files-from", "json",
-		"json-stream", "manifest", "move", "null", "relative"};
+		"json-stream", "manifest", "move", "null", "relative", "length", "offset"};
+	size_t n_own = sizeof(own) / sizeof(own[0]) - (fleet->gets ? 0 : 2); /* send has no range */
+	enum wh_verb verb = fleet->gets ? WH_VERB_GET : WH_VERB_SEND;
 	struct wh_settings *settings;
 	int status;
 
-	if (fleet->n_send == 0)
+	if (fleet->n_options == 0)
 		return -1;
 	settings = calloc(1, sizeof(*settings));
 	if (settings == NULL)
 		return WH_EXIT_OTHER;
 	/* "--" stands where the verb's name does. */
-	status = wh_settings_read(settings, WH_VERB_SEND, fleet->n_send + 1, fleet->send - 1);
+	status = wh_settings_read(settings, verb, fleet->n_options + 1, fleet->options - 1);
 	if (status == -1 && settings->operand_count > 0)
-		status = wh_fail(WH_EXIT_USAGE, "'%s' is no option of send; only options follow --",
-			settings->operands[0]);
-	for (size_t i = 0; status == -1 && i < sizeof(own) / sizeof(own[0]); i++)
-		if (wh_settings_given(settings, WH_VERB_SEND, own[i]))
+		status = wh_fail(WH_EXIT_USAGE, "'%s' is no option of %s; only options follow --",
+			settings->operands[0], wh_verb_name(verb));
+	for (size_t i = 0; status == -1 && i < n_own; i++)
+		if (wh_settings_given(settings, verb, own[i]))
 			status = wh_fail(WH_EXIT_USAGE,
-				"--%s cannot be an option of send in a fleet's tasks", own[i]);
+				"--%s cannot be an option of %s in a fleet's tasks", own[i],
+				wh_verb_name(verb));
+	if (status == -1 && fleet->gets && !take_ls(fleet, settings))
+		status = WH_EXIT_OTHER;
 	free(settings);
 	return status == WH_EXIT_OK ? WH_EXIT_USAGE : status;
 }
 
-static json_t *send_json(const struct fleet *fleet)
+static json_t *options_json(const struct fleet *fleet)
 {
 	json_t *list = json_array();
 
-	for (int i = 0; i < fleet->n_send; i++)
-		json_array_append_new(list, json_string(fleet->send[i]));
+	for (int i = 0; i < fleet->n_options; i++)
+		json_array_append_new(list, json_string(fleet->options[i]));
 	return list;
 }
 
@@ -118,8 +156,52 @@ static bool add_name(void *context, const char *name, uint64_t bytes)
 	return wh_shards_add(context, name, bytes);
 }
 
+/* Lists the site by the first of its servers that answers. */
+static int scan_site(struct fleet *fleet, const struct wh_site *site, struct wh_shards *shards,
+	struct wh_scan_totals *totals)
+{
+	struct wh_far_scan far = {.words = fleet->ls, .n_words = fleet->n_ls};
+	char own[PATH_MAX] = "";
+	uint16_t order[WH_SITE_RECEIVERS_MAX];
+	uint32_t count = wh_site_order(site, 0, order);
+	int status = WH_EXIT_NETWORK;
+
+	if (readlink("/proc/self/exe", own, sizeof(own) - 1) <= 0)
+		return wh_fail(WH_EXIT_OTHER, "/proc is not mounted");
+	far.own = own;
+	if (count == 0)
+		(void)wh_fail(-1, "all receivers of the site are under maintenance");
+	for (uint32_t i = 0;
+		i < count && (status == WH_EXIT_NETWORK || status == WH_EXIT_STALLED) &&
+		shards->sum.files + shards->in_run.files == 0;
+		i++) {
+		far.host = site->receiver[order[i]].address;
+		status = wh_fleet_scan_far(
+			&far, fleet->words, fleet->n_words - 1, add_name, shards, totals);
+	}
+	return status;
+}
+
+static json_t *plan_json(const struct fleet *fleet, const char *site, const char *path,
+	const struct wh_shards *shards, const struct wh_scan_totals *totals)
+{
+	json_t *json = json_pack("{s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:f, s:f, s:o, s:[]}", "site",
+		site, "path", path, "sites", fleet->settings.sites, fleet->gets ? "get" : "send",
+		options_json(fleet), "names", (json_int_t)shards->sum.files, "bytes",
+		(json_int_t)shards->sum.bytes, "left_out", (json_int_t)totals->left_out,
+		"balance_bytes", wh_shards_balance(shards, true), "balance_names",
+		wh_shards_balance(shards, false), "shards", shards_json(shards), "jobs");
+
+	if (json != NULL && fleet->by_s > 0)
+		json_object_set_new(json, "deadline",
+			wh_deadline_look(
+				fleet->by_s, time(NULL), shards->sum.bytes, fleet->has_bps));
+	return json;
+}
+
 /* Fills the new folder of the plan; plan.json is the last, so that without it there is none. */
-static int write_plan(struct fleet *fleet, const char *site, const char *path)
+static int write_plan(
+	struct fleet *fleet, const struct wh_site *from, const char *site, const char *path)
 {
 	const struct wh_settings *settings = &fleet->settings;
 	char folder[PATH_MAX + 16];
@@ -130,33 +212,25 @@ static int write_plan(struct fleet *fleet, const char *site, const char *path)
 		.grain_files = settings->shard_files,
 	};
 	uint64_t began_ns = wh_steady_ns();
-	struct wh_scan_totals totals;
+	struct wh_scan_totals totals = {0};
 	int status;
 
 	snprintf(folder, sizeof(folder), "%s/shards", fleet->plan.folder);
 	status = wh_shards_open(&shards);
 	if (status == -1)
-		status =
-			wh_fleet_scan(fleet->words, fleet->n_words - 1, add_name, &shards, &totals);
+		status = fleet->gets ? scan_site(fleet, from, &shards, &totals)
+				     : wh_fleet_scan(fleet->words, fleet->n_words - 1, add_name,
+					       &shards, &totals);
 	if (status == -1 && !wh_shards_finish(&shards))
 		status = WH_EXIT_OTHER;
 	if (status == -1 && shards.count == 0)
-		status = wh_fail(WH_EXIT_NO_FILE, "there is nothing to send");
+		status = wh_fail(
+			WH_EXIT_NO_FILE, "there is nothing to %s", fleet->gets ? "get" : "send");
 	if (status == -1) {
-		fleet->plan.json = json_pack(
-			"{s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:f, s:f, s:o, s:[]}", "site", site,
-			"path", path, "sites", settings->sites, "send", send_json(fleet), "names",
-			(json_int_t)shards.sum.files, "bytes", (json_int_t)shards.sum.bytes,
-			"left_out", (json_int_t)totals.left_out, "balance_bytes",
-			wh_shards_balance(&shards, true), "balance_names",
-			wh_shards_balance(&shards, false), "shards", shards_json(&shards), "jobs");
-		if (fleet->by_s > 0)
-			json_object_set_new(fleet->plan.json, "deadline",
-				wh_deadline_look(
-					fleet->by_s, time(NULL), shards.sum.bytes, fleet->has_bps));
+		fleet->plan.json = plan_json(fleet, site, path, &shards, &totals);
 		status = fleet->plan.json != NULL
 				 ? wh_plan_write(&fleet->plan)
-				 : wh_fail(WH_EXIT_USAGE, "the path at the site is not UTF-8");
+				 : wh_fail(WH_EXIT_USAGE, "the path of the target is not UTF-8");
 	}
 	if (status == -1)
 		tell_plan(fleet, &shards, &totals, (double)(wh_steady_ns() - began_ns) / 1e9);
@@ -176,31 +250,58 @@ static int take_deadline(struct fleet *fleet)
 		text);
 }
 
-static int plan_only(struct fleet *fleet)
+/* Where a get writes: the nodes see it under the same name. */
+static int take_target(const char *folder, char path[PATH_MAX])
 {
-	struct wh_site *site;
-	char name[WH_HOST_BYTES] = "";
-	const char *path;
-	int status;
+	if (realpath(folder, path) == NULL)
+		return wh_fail(
+			WH_EXIT_NO_FILE, "cannot write into %s: %s", folder, strerror(errno));
+	return -1;
+}
+
+/* Words that name the site become paths at it; `path`: the target. */
+static int take_words(struct fleet *fleet, char name[WH_HOST_BYTES], char path[PATH_MAX])
+{
+	uint32_t last = fleet->n_words - 1;
+	uint32_t first = fleet->gets ? 0 : last, end = fleet->gets ? last : fleet->n_words;
 
 	if (fleet->n_words < 2)
-		return wh_fail(WH_EXIT_USAGE, "a fleet needs trees and where they go: TREE... "
-					      "SITE:PATH");
-	path = wh_remote_path(fleet->words[fleet->n_words - 1], name);
-	if (path == NULL)
-		return WH_EXIT_USAGE;
-	site = malloc(sizeof(*site));
-	status = site != NULL ? wh_site_read(site, fleet->settings.sites, name) : WH_EXIT_OTHER;
+		return wh_fail(WH_EXIT_USAGE,
+			fleet->gets ? "`wavehaul fleet get` needs SITE:PATH... FOLDER"
+				    : "a fleet needs trees and where they go: TREE... SITE:PATH");
+	for (uint32_t i = first; i < end; i++) {
+		const char *there = wh_remote_path(fleet->words[i], name);
+
+		if (there == NULL)
+			return WH_EXIT_USAGE;
+		fleet->words[i] = (char *)there;
+	}
+	if (fleet->gets)
+		return take_target(fleet->words[last], path);
+	strcpy(path, fleet->words[last]);
+	return -1;
+}
+
+static int plan_only(struct fleet *fleet)
+{
+	struct wh_site *site = malloc(sizeof(*site));
+	char name[WH_HOST_BYTES] = "", path[PATH_MAX];
+	int status = site != NULL ? take_words(fleet, name, path) : WH_EXIT_OTHER;
+
 	if (status == -1)
+		status = wh_site_read(site, fleet->settings.sites, name);
+	if (status == -1) {
 		fleet->has_bps = wh_site_bps(site);
-	free(site);
-	if (status == -1)
 		status = take_deadline(fleet);
+	}
 	if (status == -1)
-		status = check_send(fleet);
+		status = check_options_behind(fleet);
 	if (status == -1)
 		status = wh_plan_make(&fleet->plan, fleet->settings.plan);
-	return status == -1 ? write_plan(fleet, name, path) : status;
+	if (status == -1)
+		status = write_plan(fleet, site, name, path);
+	free(site);
+	return status;
 }
 
 /* Tells Slurm of those shards, and people of its job. */
@@ -225,8 +326,15 @@ static int tell_json(const struct fleet *fleet, int status)
 	return WH_EXIT_OK;
 }
 
+/* "stfc:in", as in HOST:PATH. */
+static bool is_far(const char *word)
+{
+	return word[strcspn(word, ":/")] == ':';
+}
+
 static int do_scan(struct fleet *fleet)
 {
+	fleet->gets = fleet->n_words > 0 && !is_far(fleet->words[fleet->n_words - 1]);
 	return tell_json(fleet, plan_only(fleet));
 }
 
@@ -246,11 +354,11 @@ static int do_retry(struct fleet *fleet)
 	return tell_json(fleet, status);
 }
 
-/* The options of send must let it compare bytes. */
+/* The options of send or get must let it compare bytes. */
 static int check_compares(const struct fleet *fleet)
 {
 	static const char *const blind[] = {"quick-check", "update", "ignore-existing"};
-	const json_t *options = json_object_get(fleet->plan.json, "send");
+	const json_t *options = wh_plan_options(&fleet->plan);
 
 	for (size_t i = 0; i < json_array_size(options); i++) {
 		const char *option = json_string_value(json_array_get(options, i));
@@ -288,6 +396,12 @@ static int do_send(struct fleet *fleet)
 	int status = plan_only(fleet);
 
 	return status == -1 ? do_retry(fleet) : status;
+}
+
+static int do_get(struct fleet *fleet)
+{
+	fleet->gets = true;
+	return do_send(fleet);
 }
 
 static int on_shard(struct fleet *fleet, int (*work)(const struct wh_plan *plan, uint32_t shard))
@@ -354,6 +468,7 @@ static const struct command {
 } commands[] = {
 	{"scan", do_scan, true, false},
 	{"send", do_send, true, true},
+	{"get", do_get, true, true},
 	{"status", do_status, false, false},
 	{"cancel", do_cancel, false, false},
 	{"retry", do_retry, false, true},
@@ -369,7 +484,7 @@ static int check_options(const struct fleet *fleet, const struct command *comman
 	static const char *const making[] = {"sites", "shards", "shard-size", "shard-files", "by"};
 	static const char *const submitting[] = {
 		"partition", "account", "licenses", "exclude-nodes"};
-	const char *idle = !command->makes && fleet->n_send > 0 ? "" : NULL;
+	const char *idle = !command->makes && fleet->n_options > 0 ? "" : NULL;
 
 	for (size_t i = 0; i < sizeof(making) / sizeof(making[0]); i++)
 		if (!command->makes &&
@@ -405,18 +520,19 @@ static int run(struct fleet *fleet)
 		return status == -1 ? commands[i].run(fleet) : status;
 	}
 	return wh_fail(WH_EXIT_USAGE,
-		"`wavehaul fleet` needs scan, send, status, cancel, retry, verify or report; %s",
+		"`wavehaul fleet` needs scan, send, get, status, cancel, retry, verify or report; "
+		"%s",
 		wh_nearest_text(&nearest, "", "`wavehaul fleet --help` explains", text));
 }
 
-/* What is behind -- are options of send. */
-static int cut_send(struct fleet *fleet, int argc, char **argv)
+/* What is behind -- are options of send or get. */
+static int cut_options(struct fleet *fleet, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--") != 0)
 			continue;
-		fleet->send = argv + i + 1;
-		fleet->n_send = argc - i - 1;
+		fleet->options = argv + i + 1;
+		fleet->n_options = argc - i - 1;
 		return i;
 	}
 	return argc;
@@ -430,13 +546,15 @@ int wh_verb_fleet(int argc, char **argv)
 	if (fleet == NULL)
 		return WH_EXIT_OTHER;
 	status = wh_settings_read(
-		&fleet->settings, WH_VERB_FLEET, cut_send(fleet, argc, argv), argv);
+		&fleet->settings, WH_VERB_FLEET, cut_options(fleet, argc, argv), argv);
 	if (status == -1) {
 		status = run(fleet);
 		if (status > WH_EXIT_OK && fleet->settings.json && wh_last_complaint()[0] != '\0')
 			print_json(json_object(), status);
 	}
 	wh_plan_free(&fleet->plan);
+	for (uint32_t i = 0; i < fleet->n_ls; i++)
+		free(fleet->ls[i]);
 	free(fleet);
 	return status;
 }

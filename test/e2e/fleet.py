@@ -27,7 +27,7 @@ TOP = Path(__file__).resolve().parents[2]
 BINARY = TOP / 'build/release/app/wavehaul/wavehaul'
 SLURM = TOP / 'config/fleet/slurm'
 
-OK, OTHER, USAGE, NETWORK, VERIFY, PARTIAL, STALLED = 0, 1, 2, 5, 6, 23, 30
+OK, OTHER, USAGE, NO_FILE, NETWORK, VERIFY, PARTIAL, STALLED = 0, 1, 2, 3, 5, 6, 23, 30
 ALL_DONE_S, STARTING_S = 40, 20
 SEND = ('--', '--config', 'none', '--buffers', '128M', '--unsealed', '--digest', 'md5',
         '--peer-timeout', '2s')
@@ -178,6 +178,41 @@ def on_slurm(program, folder):
                                          if shard['cut_off']], [killed['shard']])
             else:
                 expect_equal('nodes', {node for node, _ in carried}, {'n1', 'n2'})
+
+
+def get_on_slurm(program, folder):
+    """Two nodes get a tree; the one that has most of the large file dies, the other goes on."""
+    with slurm(folder), Site(program, folder, on) as site:
+        tree, here, plan = make(site.served / 'out/tree'), folder / 'here', folder / 'plan'
+        (tree / 'large').write_bytes(os.urandom(200 << 20))
+        here.mkdir()
+        sites = site.name(r1='10.99.0.21', r2='10.99.0.22')
+        for host in ('r1', 'r2'):
+            site.serve(host)
+        sent = fleet(program, 'get', 'far:out/tree', here, '--plan', plan, *sites,
+                     '--shard-files', '50', '--shard-size', '1G', '--json', *SEND, '--rate',
+                     '200M', under=on('ctl'))
+        expect_equal('names', (sent['names'], len(sent['shards'])), (153, 4))
+
+        def now():
+            return fleet(program, 'status', '--plan', plan, '--json', under=on('ctl'))
+
+        def carrier():
+            return next((one for one in now()['running'] if one['bytes'] > 150 << 20), None)
+
+        wait_until(carrier, STARTING_S, 'most of the large file')
+        killed = carrier()
+        kill_all(killed['node'])
+        wait_until(lambda: now()['shards']['done'] == 4, ALL_DONE_S, 'all shards')
+        expect_same(here / 'tree', tree)
+        expect_report(program, plan, tree)
+        report = fleet(program, 'report', '--plan', plan, '--json')
+        (first, lost), (then, whole) = tries(report['shards'][killed['shard']])
+        expect_equal('tries', (first['node'] != then['node'], lost, whole['exit_status']),
+                     (True, None, OK))
+        resumed = whole['resumed_bytes']
+        expect(resumed >= 64 << 20, f'only {resumed} bytes were resumed')
+        print(f'{resumed >> 20} MiB of {len((tree / "large").read_bytes()) >> 20} were resumed')
 
 
 def broken_node(program, folder):
@@ -364,6 +399,56 @@ def by_hand(program, folder):
             expect_check(program, plan, tree, site, holder, host.under)
 
 
+def get_by_hand(program, folder):
+    """The first server is gone; names need two requests; one file is gone, then it is back."""
+    with Lab() as lab:
+        host = lab.host('alone')
+        with Site(program, folder, lambda _: host.under) as site:
+            above, here, plan = 'out-' + 120 * 'x', folder / 'here', folder / 'plan'
+            tree = make(site.served / above / 'tree')
+            here.mkdir()
+            (tree / 'what?').write_bytes(b'1')
+            (tree / 'whatX').write_bytes(b'2')
+            os.mkfifo(tree / 'pipe')
+            sites = site.name(r1='127.0.0.2', r2='127.0.0.1')
+            site.serve('r2')
+            for wrong in (('far:none', here), ('far:out*', folder / 'none'), ('far:out*',),
+                          ('there:x', here), (f'far:{above}/tree', 'near:x', here)):
+                fleet(program, 'get', *wrong, '--plan', folder / 'wrong', *sites, *SEND,
+                      under=host.under, status=USAGE if wrong[0] != 'far:none' and
+                      wrong[-1] != folder / 'none' and wrong[0] != 'there:x' else NO_FILE)
+                shutil.rmtree(folder / 'wrong', ignore_errors=True)
+            made = fleet(program, 'scan', f'far:./{above}//tree/', here, '--plan', plan, *sites,
+                         '--json', *SEND, under=host.under)
+            expect_equal('names', (made['names'], len(made['shards']), made['left_out']),
+                         (155, 1, 1))
+            site.name(r1='127.0.0.2!', r2='127.0.0.1')
+            (tree / 'pipe').unlink()
+            lost = tree / 'd6/f6'
+            kept = lost.rename(folder / 'kept')
+            fleet(program, 'task', 0, '--plan', plan, under=host.under, status=PARTIAL)
+            now = fleet(program, 'status', '--plan', plan, '--json')
+            expect_equal('given up', (now['gets'], now['shards']['given_up'],
+                                      now['failed'][0]['failures']), (True, 1, 3))
+            # All others are there.
+            expect_same(here / 'tree', tree)
+            kept.rename(lost)
+            (plan / 'state/0.log').open('a').write('{"event": "retry"}\n')
+            fleet(program, 'task', 0, '--plan', plan, under=host.under)
+            expect_same(here / 'tree', tree)
+            expect_equal('by', expect_report(program, plan, tree), {(os.uname().nodename, 'r2')})
+            ends = [end for _, end in tries(fleet(program, 'report', '--plan', plan, '--json')
+                                            ['shards'][0]) if not end['passed']]
+            expect_equal('files', [end['files'] for end in ends], [152, 0, 0, 1])
+            for spoilt in (False, True, False):
+                if spoilt:
+                    spoil(here / 'tree/d6/f6')
+                fleet(program, 'check', 0, '--plan', plan, under=host.under,
+                      status=VERIFY if spoilt else OK)
+                expect_same(here / 'tree', tree)
+            expect_report(program, plan, tree)
+
+
 def spoil(path):
     """Another byte in the middle, with the size and times of before."""
     status, content = path.stat(), bytearray(path.read_bytes())
@@ -392,7 +477,9 @@ def expect_check(program, plan, tree, site, holder, under):
 
 if __name__ == '__main__':
     sys.exit(run_cases([Case('on Slurm', False, on_slurm),
+                        Case('get on Slurm', False, get_on_slurm),
                         Case('a broken node', False, broken_node),
                         Case('a receiver dies', False, receiver_dies),
                         Case('a full disk', False, full_disk),
-                        Case('by hand', True, by_hand)], BINARY))
+                        Case('by hand', True, by_hand),
+                        Case('get by hand', True, get_by_hand)], BINARY))

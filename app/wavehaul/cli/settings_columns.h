@@ -56,35 +56,35 @@
 #define FLEET_SETTINGS \
 	{IN("fleet"), FIELD(plan), .flag = "plan", PATH, .verbs = FLEET, .argument = "FOLDER", \
 		.example = "/scratch/run42.plan", \
-		.help = "folder of the plan, on a file system that the nodes share; scan and\n" \
-			"send make it"}, \
+		.help = "folder of the plan, on a file system that the nodes share; scan,\n" \
+			"send and get make it"}, \
 	{IN("fleet"), FIELD(sites), .flag = "sites", PATH, .verbs = FLEET, \
 		.standard = "/etc/wavehaul/sites.d", .argument = "FOLDER", .example = "sites.d", \
-		.help = "scan, send: folder that has the receivers of SITE in SITE.conf; each\n" \
-			"task reads it"}, \
+		.help = "scan, send, get: folder that has the receivers of SITE in SITE.conf;\n" \
+			"each task reads it"}, \
 	{IN("fleet"), FIELD(shards), .flag = "shards", .verbs = FLEET, COUNT(1, 100000), \
 		.standard = "1000", .argument = "N", .example = "500", \
-		.help = "scan, send: shards, at most; below MaxArraySize of Slurm (1001)"}, \
+		.help = "scan, send, get: shards, at most; below MaxArraySize of Slurm (1001)"}, \
 	{IN("fleet"), FIELD(shard_bytes), .flag = "shard-size", .verbs = FLEET, \
 		SIZE(1, INT64_MAX), .standard = "10G", .argument = "SIZE", .example = "100G", \
-		.help = "scan, send: a smaller tree has fewer shards, each of this size"}, \
+		.help = "scan, send, get: a smaller tree has fewer shards, each of this size"}, \
 	{IN("fleet"), FIELD(shard_files), .flag = "shard-files", .verbs = FLEET, \
 		COUNT(1, 100000), .standard = "10000", .argument = "N", .example = "50000", \
-		.help = "scan, send: or each of so many files, whichever makes more shards"}, \
+		.help = "scan, send, get: or each of so many files, if that makes more shards"}, \
 	{IN("fleet"), FIELD(partition), .flag = "partition", TEXT, .verbs = FLEET, \
 		.argument = "NAME", .example = "dtn", \
-		.help = "send, retry, verify: partition of Slurm that has the nodes"}, \
+		.help = "partition of Slurm that has the nodes"}, \
 	{IN("fleet"), FIELD(account), .flag = "account", TEXT, .verbs = FLEET, \
 		.argument = "NAME", .example = "climate", \
-		.help = "send, retry, verify: account of Slurm, by which projects share nodes"}, \
+		.help = "account of Slurm, by which projects share nodes"}, \
 	{IN("fleet"), FIELD(licenses), .flag = "licenses", TEXT, .verbs = FLEET, \
 		.argument = "NAME:N", .example = "lambda:1", \
-		.help = "send, retry, verify: licences of Slurm that each task takes, as of a\n" \
-			"lambda: their number limits the tasks that run at once"}, \
+		.help = "licences of Slurm that each task takes, as of a lambda: their number\n" \
+			"limits the tasks that run at once"}, \
 	{IN("fleet"), FIELD(exclude_nodes), .flag = "exclude-nodes", TEXT, .verbs = FLEET, \
 		.argument = "NODES", .example = "n3,n[7-9]", \
-		.help = "send, retry, verify: nodes that get no shard"}, \
+		.help = "nodes that get no shard"}, \
 	{IN("fleet"), FIELD(deadline), .flag = "by", TEXT, .verbs = FLEET, \
 		.argument = "TIME", .example = "Thu 08:00", \
-		.help = "scan, send: say whether all can be there by then, and warn when not"}
+		.help = "scan, send, get: say whether all can be there by then, or warn"}
 /* clang-format on */

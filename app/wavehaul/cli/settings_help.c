@@ -173,14 +173,16 @@ static const char job_text[] =
 
 static const char fleet_text[] =
 	"usage: wavehaul fleet scan|send TREE... SITE:PATH [OPTIONS] [-- OPTIONS OF SEND]\n"
+	"       wavehaul fleet scan|get SITE:PATH... FOLDER [OPTIONS] [-- OPTIONS OF GET]\n"
 	"       wavehaul fleet status|retry|cancel|verify|report [OPTIONS]\n"
 	"       wavehaul fleet task|check SHARD [OPTIONS]\n"
 	"\n"
 	"Divides trees into shards of the same size and sends each as a task of Slurm, from\n"
-	"whichever node is free to a receiver of SITE. `scan` only makes the plan; `retry`\n"
-	"gives Slurm what is planned and not done; `verify` compares what is done once more,\n"
-	"by digest, and sends again what differs; `task` and `check` are what Slurm runs. A\n"
-	"shard that fails three times is given up, and the others go on.\n"
+	"whichever node is free to a receiver of SITE; or gets it from there. `scan` only\n"
+	"makes the plan; `retry` gives Slurm what is planned and not done; `verify` compares\n"
+	"what is done once more, by digest, and moves again what differs; `task` and `check`\n"
+	"are what Slurm runs. A shard that fails three times is given up, and the others go\n"
+	"on.\n"
 	"\n"
 	"  wavehaul fleet send /archive/run42 stfc:in/ --plan /scratch/run42.plan \\\n"
 	"      --partition dtn --licenses lambda:1 -- --profile lambda\n"
@@ -301,7 +303,7 @@ static const struct {
 	{WH_VERB_PROFILES, "profiles", "list the profiles and their options", profiles_text},
 	{WH_VERB_KEYGEN, "keygen", "make the key by which peers know this end", keygen_text},
 	{WH_VERB_JOB, "job", "queue jobs on this host's server, and control them", job_text},
-	{WH_VERB_FLEET, "fleet", "send whole archives from many nodes, as tasks of Slurm",
+	{WH_VERB_FLEET, "fleet", "send or get whole archives by many nodes, as tasks of Slurm",
 		fleet_text},
 	{WH_VERB_CONSOLE, "console", "control this host's server by commands, and see what it does",
 		console_text},

@@ -185,13 +185,14 @@ json_t *wh_fleet_now(const struct wh_plan *plan)
 	json_t *shards = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "all", wh_plan_shards(plan),
 		"done", 0, "running", 0, "waiting", 0, "stopped", 0, "given_up", 0);
 	json_t *now = json_pack(
-		"{s:s, s:s, s:O, s:o, s:O, s:O, s:i, s:i, s:i, s:f, s:[], s:[], s:{}, "
+		"{s:s, s:s, s:b, s:O, s:o, s:O, s:O, s:i, s:i, s:i, s:f, s:[], s:[], s:{}, "
 		"s:{s:i, s:i, s:i, s:[]}}",
-		"plan", plan->folder, "site", wh_json_text(plan->json, "site"), "jobs",
-		json_object_get(plan->json, "jobs"), "shards", shards, "files",
-		json_object_get(plan->json, "names"), "bytes", json_object_get(plan->json, "bytes"),
-		"files_done", 0, "bytes_done", 0, "cut_off", 0, "rate_bps", 0.0, "running",
-		"failed", "nodes", "verified", "same", 0, "differed", 0, "failed", 0, "shards");
+		"plan", plan->folder, "site", wh_json_text(plan->json, "site"), "gets",
+		wh_plan_gets(plan), "jobs", json_object_get(plan->json, "jobs"), "shards", shards,
+		"files", json_object_get(plan->json, "names"), "bytes",
+		json_object_get(plan->json, "bytes"), "files_done", 0, "bytes_done", 0, "cut_off",
+		0, "rate_bps", 0.0, "running", "failed", "nodes", "verified", "same", 0, "differed",
+		0, "failed", 0, "shards");
 
 	for (uint32_t i = 0; good && i < wh_plan_shards(plan); i++)
 		take_shard(now, plan, i, queued.place[i]);
@@ -217,15 +218,21 @@ static const char *rate_of(const json_t *object, char text[WH_UNITS_MAX])
 		text, WH_UNITS_MAX, json_number_value(json_object_get(object, "rate_bps")));
 }
 
-static void print_failed(const json_t *one)
+/* Between a node and a server of the site. */
+static const char *way_of(const json_t *now)
+{
+	return json_is_true(json_object_get(now, "gets")) ? "from" : "to";
+}
+
+static void print_failed(const json_t *one, const char *way)
 {
 	char plain[1024];
 
 	printf("%s shard %" PRIu64 " has failed %" PRIu64
-	       " time%s, the last time from %s to %s: %s\n",
+	       " time%s, the last time by %s %s %s: %s\n",
 		json_is_true(json_object_get(one, "given_up")) ? "given up:" : "to be tried again:",
 		wh_json_count(one, "shard"), wh_json_count(one, "failures"),
-		wh_plural(wh_json_count(one, "failures")), wh_json_text(one, "node"),
+		wh_plural(wh_json_count(one, "failures")), wh_json_text(one, "node"), way,
 		wh_json_text(one, "receiver"),
 		wh_plain_text(wh_json_text(one, "error"), false, plain, sizeof(plain)));
 }
@@ -245,22 +252,22 @@ static void print_excluded(const json_t *nodes)
 }
 
 /* A shard that differed, or whose check failed. */
-static void print_check(const json_t *one)
+static void print_check(const json_t *one, const char *way)
 {
 	const json_t *names = json_object_get(one, "differing");
 	char plain[1024];
 
 	printf("verify: shard %" PRIu64 ": %" PRIu64 " file%s differed; exit status %" PRIu64
-	       " to %s\n",
+	       " %s %s\n",
 		wh_json_count(one, "shard"), wh_json_count(one, "differed"),
-		wh_plural(wh_json_count(one, "differed")), wh_json_count(one, "exit_status"),
+		wh_plural(wh_json_count(one, "differed")), wh_json_count(one, "exit_status"), way,
 		wh_json_text(one, "receiver"));
 	for (size_t i = 0; i < json_array_size(names); i++)
 		printf("  %s\n", wh_plain_text(json_string_value(json_array_get(names, i)), false,
 					 plain, sizeof(plain)));
 }
 
-static void print_checks(const json_t *verified)
+static void print_checks(const json_t *verified, const char *way)
 {
 	uint64_t same = wh_json_count(verified, "same");
 	uint64_t differed = wh_json_count(verified, "differed");
@@ -274,7 +281,7 @@ static void print_checks(const json_t *verified)
 			same, differed, failed);
 	json_array_foreach(json_object_get(verified, "shards"), i, one)
 	{
-		print_check(one);
+		print_check(one, way);
 	}
 }
 
@@ -301,13 +308,13 @@ void wh_fleet_now_print(const json_t *now)
 		printf("; waiting: %s", wh_json_text(now, "waits_for"));
 	putchar('\n');
 	json_array_foreach(json_object_get(now, "running"), i, one)
-		printf("shard %" PRIu64 ": %s to %s, %s of %s, %s\n", wh_json_count(one, "shard"),
-			wh_json_text(one, "node"), wh_json_text(one, "receiver"),
+		printf("shard %" PRIu64 ": %s %s %s, %s of %s, %s\n", wh_json_count(one, "shard"),
+			wh_json_text(one, "node"), way_of(now), wh_json_text(one, "receiver"),
 			size_of(one, "bytes", text), size_of(one, "of_bytes", more),
 			rate_of(one, (char[WH_UNITS_MAX]){0}));
-	json_array_foreach(json_object_get(now, "failed"), i, one) print_failed(one);
+	json_array_foreach(json_object_get(now, "failed"), i, one) print_failed(one, way_of(now));
 	print_excluded(json_object_get(now, "nodes"));
-	print_checks(json_object_get(now, "verified"));
+	print_checks(json_object_get(now, "verified"), way_of(now));
 	if (json_object_get(now, "deadline") != NULL)
 		wh_deadline_print(json_object_get(now, "deadline"), "the mean so far is");
 }

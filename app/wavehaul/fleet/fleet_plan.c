@@ -89,6 +89,16 @@ int wh_plan_write(const struct wh_plan *plan)
 	return rc == 0 ? -1 : wh_fail(WH_EXIT_OTHER, "cannot write %s: %s", path, strerror(-rc));
 }
 
+bool wh_plan_gets(const struct wh_plan *plan)
+{
+	return json_object_get(plan->json, "get") != NULL;
+}
+
+const json_t *wh_plan_options(const struct wh_plan *plan)
+{
+	return json_object_get(plan->json, wh_plan_gets(plan) ? "get" : "send");
+}
+
 uint32_t wh_plan_shards(const struct wh_plan *plan)
 {
 	return (uint32_t)json_array_size(json_object_get(plan->json, "shards"));

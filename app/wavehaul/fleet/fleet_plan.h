@@ -4,15 +4,17 @@
 /*
  * The folder of a plan, which the nodes share:
  *
- *   plan.json   what is sent where, the sizes of the shards, the jobs of Slurm
+ *   plan.json   what is moved where, the sizes of the shards, the jobs of Slurm
  *   shards/N    names of shard N, each with a NUL
  *   state/N.log what became of it: a JSON object a line (shard_log.h)
  *   state/N.now the last second of a running transfer
  *   state/N.sums  checksums of what has arrived, as by md5sum
+ *   state/N.part  of a `get`: the names that it asks for now, and N.got, their checksums
  *   tasks/N     what its tasks said
  */
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <jansson.h>
@@ -30,6 +32,12 @@ int wh_plan_read(struct wh_plan *plan, const char *folder);
 
 /* Writes plan.json. -1, or an exit status after a complaint. */
 int wh_plan_write(const struct wh_plan *plan);
+
+/* Whether it gets trees from its site; else it sends them there. */
+bool wh_plan_gets(const struct wh_plan *plan);
+
+/* The options behind --, of get or send. */
+const json_t *wh_plan_options(const struct wh_plan *plan);
 
 uint32_t wh_plan_shards(const struct wh_plan *plan);
 

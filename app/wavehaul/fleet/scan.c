@@ -8,8 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+#include "bundle/record.h"
+#include "cli/child/child.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/json.h"
+#include "cli/plain_text.h"
 #include "source/walk.h"
 
 #define NAME_BYTES (PATH_MAX + 3 + WH_PATH_BYTES_MAX + 1)
@@ -49,12 +54,11 @@ static bool tell_name(struct scan *scan, const char *path, uint64_t bytes)
 	return scan->on_name(scan->context, scan->name, bytes);
 }
 
-/* The folder found last has nothing in it, unless the item is in it. */
-static bool end_folder(struct scan *scan, const struct wh_walk_item *item)
+/* The folder found last has nothing in it, unless this path is in it; NULL: the end. */
+static bool end_folder(struct scan *scan, const char *path)
 {
-	bool is_in = item->found != WH_WALK_END &&
-		     strncmp(item->path, scan->folder, scan->folder_bytes) == 0 &&
-		     item->path[scan->folder_bytes] == '/';
+	bool is_in = path != NULL && strncmp(path, scan->folder, scan->folder_bytes) == 0 &&
+		     path[scan->folder_bytes] == '/';
 	bool is_empty = scan->folder_bytes > 0 && !is_in;
 
 	if (is_empty) {
@@ -66,11 +70,33 @@ static bool end_folder(struct scan *scan, const struct wh_walk_item *item)
 	return true;
 }
 
-static bool leave_out(struct scan *scan, const char *path, int error)
+static bool leave_out(struct scan *scan, const char *path, const char *why)
 {
-	wh_say("left out: %s: %s", path, strerror(error));
+	char plain[4 * WH_PATH_BYTES_MAX + 1];
+
+	wh_say("left out: %s: %s", wh_plain_text(path, true, plain, sizeof(plain)), why);
 	scan->totals->left_out++;
 	return true;
+}
+
+static bool begin_folder(struct scan *scan, const char *path)
+{
+	scan->folder_bytes = strlen(path);
+	strcpy(scan->folder, path);
+	return true;
+}
+
+static bool take_file(struct scan *scan, const char *path, uint64_t bytes)
+{
+	scan->totals->files++;
+	scan->totals->bytes += bytes;
+	return tell_name(scan, path, bytes);
+}
+
+static bool take_link(struct scan *scan, const char *path)
+{
+	scan->totals->links++;
+	return tell_name(scan, path, 0);
 }
 
 static bool take_item(struct scan *scan, const struct wh_walk_item *item)
@@ -79,25 +105,20 @@ static bool take_item(struct scan *scan, const struct wh_walk_item *item)
 
 	if (item->found == WH_WALK_NOTHING)
 		return true;
-	if (!end_folder(scan, item))
+	if (!end_folder(scan, item->found != WH_WALK_END ? item->path : NULL))
 		return false;
 	switch (item->found) {
 	case WH_WALK_FILE:
 		if (fstatat(item->folder_fd, item->name, &status,
 			    item->is_given ? 0 : AT_SYMLINK_NOFOLLOW) != 0)
-			return leave_out(scan, item->path, errno);
-		scan->totals->files++;
-		scan->totals->bytes += (uint64_t)status.st_size;
-		return tell_name(scan, item->path, (uint64_t)status.st_size);
+			return leave_out(scan, item->path, strerror(errno));
+		return take_file(scan, item->path, (uint64_t)status.st_size);
 	case WH_WALK_LINK:
-		scan->totals->links++;
-		return tell_name(scan, item->path, 0);
+		return take_link(scan, item->path);
 	case WH_WALK_FOLDER:
-		strcpy(scan->folder, item->path);
-		scan->folder_bytes = item->path_bytes;
-		return true;
+		return begin_folder(scan, item->path);
 	case WH_WALK_FAULT:
-		return leave_out(scan, item->path, item->error);
+		return leave_out(scan, item->path, strerror(item->error));
 	default:
 		return true;
 	}
@@ -121,8 +142,143 @@ static int scan_tree(struct scan *scan, const char *tree)
 	return good ? -1 : WH_EXIT_OTHER;
 }
 
-int wh_fleet_scan(char *const *trees, uint32_t count, wh_scan_fn on_name, void *context,
-	struct wh_scan_totals *totals)
+/* Without empty parts and "."; whether the contents of a folder are meant: it ends with "." */
+static bool clean_path(const char *path, char clean[WH_PATH_BYTES_MAX + 2])
+{
+	size_t chars = 0;
+	bool is_contents = true;
+
+	if (path[0] == '/')
+		clean[chars++] = '/';
+	while (*path != '\0') {
+		size_t part = strcspn(path, "/");
+
+		if (part > 0)
+			is_contents = part == 1 && path[0] == '.';
+		if (part > 0 && !is_contents) {
+			if (chars > 0 && clean[chars - 1] != '/')
+				clean[chars++] = '/';
+			memcpy(clean + chars, path, part);
+			chars += part;
+		}
+		path += part + (path[part] == '/');
+	}
+	clean[chars] = '\0';
+	return is_contents;
+}
+
+/* A tree at a server, and the beginning of its names in what `ls` lists. */
+struct far_tree {
+	char path[WH_PATH_BYTES_MAX + 2];
+	size_t above_bytes; /* of a listed name: in front of what is kept */
+	bool is_contents;
+	bool is_found; /* something of it */
+};
+
+static void place_tree(struct scan *scan, struct far_tree *tree, const char *path)
+{
+	bool is_contents = tree->is_contents = clean_path(path, tree->path);
+	size_t bytes = strlen(tree->path);
+	const char *slash = strrchr(tree->path, '/');
+
+	if (!is_contents)
+		bytes = slash != NULL ? (size_t)(slash - tree->path) + 1 : 0;
+	snprintf(scan->name, sizeof(scan->name), "%.*s%s./", (int)bytes, tree->path,
+		bytes > 0 && tree->path[bytes - 1] != '/' ? "/" : "");
+	scan->above_bytes = strlen(scan->name);
+	if (tree->path[0] == '\0')
+		strcpy(tree->path, ".");
+	tree->above_bytes = is_contents && strcmp(tree->path, ".") == 0 ? 2 : scan->above_bytes - 2;
+}
+
+/* An entry of `ls --json`. */
+static bool take_entry(struct scan *scan, struct far_tree *tree, const json_t *entry)
+{
+	const char *kind = wh_json_text(entry, "kind");
+	char whole[WH_PATH_BYTES_MAX + 1];
+	uint16_t bytes = wh_path_from_json(entry, "path", whole);
+	const char *error = json_string_value(json_object_get(entry, "error"));
+	const char *path = whole + tree->above_bytes;
+
+	if (error != NULL)
+		return leave_out(scan, whole, error);
+	if (bytes <= tree->above_bytes || bytes + 2 > WH_PATH_BYTES_MAX ||
+		strncmp(whole, scan->name, tree->above_bytes) != 0 ||
+		!wh_path_is_safe(path, bytes - tree->above_bytes))
+		return leave_out(scan, bytes > 0 ? whole : tree->path,
+			"no path below what was asked for, or a longer one than a request has");
+	tree->is_found = true;
+	if (!end_folder(scan, path))
+		return false;
+	if (strcmp(kind, "file") == 0)
+		return take_file(scan, path, wh_json_count(entry, "bytes"));
+	if (strcmp(kind, "link") == 0)
+		return take_link(scan, path);
+	if (strcmp(kind, "folder") == 0)
+		return begin_folder(scan, path);
+	return leave_out(scan, whole, "neither a file nor a link nor a folder");
+}
+
+/* Each entry is a line. The exit status of ls; -1: it cannot be run, or `good` is false. */
+static int run_ls(struct scan *scan, struct far_tree *tree, char *const *command, bool *good)
+{
+	struct wh_child child;
+	char *line = NULL;
+	size_t room = 0;
+	FILE *from;
+	int error = wh_child_start(&child, command, true);
+
+	if (error != 0)
+		return wh_fail(-1, "cannot run `wavehaul ls`: %s", strerror(error));
+	from = fdopen(child.from_fd, "r");
+	while (*good && from != NULL && getline(&line, &room, from) >= 0) {
+		json_t *entry = json_loads(line, JSON_DISABLE_EOF_CHECK, NULL);
+
+		if (entry != NULL)
+			*good = take_entry(scan, tree, entry);
+		json_decref(entry);
+	}
+	free(line);
+	if (from != NULL) {
+		fclose(from);
+		child.from_fd = -1;
+	}
+	return wh_child_wait(&child);
+}
+
+static int list_tree(struct scan *scan, const struct wh_far_scan *far, const char *path)
+{
+	char *words[WH_FAR_WORDS_MAX + 5] = {
+		far->own, (char[]){"ls"}, (char[]){"--recursive"}, (char[]){"--json"}};
+	struct far_tree tree = {0};
+	char *operand = NULL;
+	bool good = true;
+	int status;
+
+	WH_ASSERT(far->n_words <= WH_FAR_WORDS_MAX);
+	place_tree(scan, &tree, path);
+	memcpy(words + 4, far->words, far->n_words * sizeof(words[0]));
+	if (asprintf(&operand, "%s:%s", far->host, tree.path) < 0)
+		return WH_EXIT_OTHER;
+	words[4 + far->n_words] = operand;
+	status = run_ls(scan, &tree, words, &good);
+	free(operand);
+	if (status == WH_EXIT_OK && !tree.is_found && !tree.is_contents)
+		begin_folder(scan, tree.path + tree.above_bytes);
+	good = good && end_folder(scan, NULL);
+	if (!good || status < 0)
+		return WH_EXIT_OTHER;
+	if (status != WH_EXIT_OK && (status != WH_EXIT_PARTIAL || !tree.is_found))
+		return wh_fail(status,
+			"%s of %s cannot be listed; `wavehaul ls` ended with exit "
+			"status %d",
+			tree.path, far->host, status);
+	return -1;
+}
+
+/* Trees that are here, or at a server. */
+static int scan_all(const struct wh_far_scan *far, char *const *trees, uint32_t count,
+	wh_scan_fn on_name, void *context, struct wh_scan_totals *totals)
 {
 	struct scan *scan = calloc(1, sizeof(*scan));
 	int status = scan != NULL ? -1 : WH_EXIT_OTHER;
@@ -134,7 +290,19 @@ int wh_fleet_scan(char *const *trees, uint32_t count, wh_scan_fn on_name, void *
 	scan->on_name = on_name;
 	scan->context = context;
 	for (uint32_t i = 0; i < count && status == -1; i++)
-		status = scan_tree(scan, trees[i]);
+		status = far != NULL ? list_tree(scan, far, trees[i]) : scan_tree(scan, trees[i]);
 	free(scan);
 	return status;
+}
+
+int wh_fleet_scan(char *const *trees, uint32_t count, wh_scan_fn on_name, void *context,
+	struct wh_scan_totals *totals)
+{
+	return scan_all(NULL, trees, count, on_name, context, totals);
+}
+
+int wh_fleet_scan_far(const struct wh_far_scan *far, char *const *trees, uint32_t count,
+	wh_scan_fn on_name, void *context, struct wh_scan_totals *totals)
+{
+	return scan_all(far, trees, count, on_name, context, totals);
 }

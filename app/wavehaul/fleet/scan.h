@@ -18,11 +18,27 @@ struct wh_scan_totals {
 };
 
 /*
- * `name`: an absolute path with "/./" before the part that is kept at the target. False: an end,
- * after a complaint.
+ * `name`: a path with "/./" before the part that is kept at the target; absolute, if it is here.
+ * False: an end, after a complaint.
  */
 typedef bool (*wh_scan_fn)(void *context, const char *name, uint64_t bytes);
 
-/* -1, or an exit status after a complaint. */
+/* Trees that are here. -1, or an exit status after a complaint. */
 int wh_fleet_scan(char *const *trees, uint32_t count, wh_scan_fn on_name, void *context,
 	struct wh_scan_totals *totals);
+
+#define WH_FAR_WORDS_MAX 250
+
+struct wh_far_scan {
+	char *own; /* this program */
+	const char *host;
+	char *const *words; /* options of `wavehaul ls` */
+	uint32_t n_words;
+};
+
+/*
+ * Trees at a server, as `wavehaul ls` lists them: names are relative to what it serves. A status of
+ * WH_EXIT_NETWORK or WH_EXIT_STALLED before the first name: ask another server.
+ */
+int wh_fleet_scan_far(const struct wh_far_scan *far, char *const *trees, uint32_t count,
+	wh_scan_fn on_name, void *context, struct wh_scan_totals *totals);

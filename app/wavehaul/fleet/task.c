@@ -15,6 +15,7 @@
 #include "cli/moment/system_clock.h"
 #include "cli/whole_file.h"
 #include "fleet/move.h"
+#include "fleet/pieces.h"
 #include "fleet/shard_log.h"
 #include "fleet/site.h"
 
@@ -30,17 +31,22 @@ struct task {
 	uint32_t shard;
 	char own[PATH_MAX]; /* this program */
 	struct wh_site site;
-	json_t *end;       /* what send told at its end; NULL: it did not come that far */
-	json_t *differing; /* of a check: names of files; NULL: it is none */
+	bool gets;
+	const char *address; /* of the receiver, or of the server that it gets from */
+	json_t *end;         /* what send or get told at its end; NULL: it did not come that far */
+	uint64_t before;     /* bytes of the pieces before the one that a get asks for now */
+	json_t *differing;   /* of a check: names of files; NULL: it is none */
 	uint64_t differed;
 };
 
 /* For the status: what the transfer tells each second. A reader sees a whole object. */
-static void keep_now(const struct task *task, const json_t *interval)
+static void keep_now(const struct task *task, json_t *interval)
 {
+	uint64_t bytes = task->before + wh_json_count(interval, "bytes");
 	struct wh_whole_file whole;
 	char path[PATH_MAX];
 
+	json_object_set_new(interval, "bytes", json_integer((json_int_t)bytes));
 	wh_plan_path(task->plan, task->shard, "state", ".now", path);
 	if (wh_whole_file_open(&whole, path) != 0)
 		return;
@@ -90,27 +96,25 @@ static void free_words(char **words)
 	free(words);
 }
 
-/* send's words; the caller frees them. NULL: no memory. */
-static char **command_of(const struct task *task, const struct wh_site_receiver *receiver)
+/* The words of send or get, without the names; the caller frees them. NULL: no memory. */
+static char **command_of(const struct task *task, const char *list, const char *sums)
 {
-	const char *fixed[] = {task->own, "send", "--recursive", "--null", "--json-stream"};
-	const json_t *options = json_object_get(task->plan->json, "send");
+	const char *fixed[] = {
+		task->own, task->gets ? "get" : "send", "--recursive", "--null", "--json-stream"};
+	const json_t *options = wh_plan_options(task->plan);
 	size_t given = json_array_size(options), count = 0;
 	char **words = calloc(given + sizeof(fixed) / sizeof(fixed[0]) + 4, sizeof(words[0]));
-	char names[PATH_MAX], sums[PATH_MAX];
 	bool good = words != NULL;
 
-	wh_plan_path(task->plan, task->shard, "shards", "", names);
-	wh_plan_path(task->plan, task->shard, "state", ".sums", sums);
 	for (size_t i = 0; good && i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		good = (words[count++] = strdup(fixed[i])) != NULL;
 	for (size_t i = 0; good && i < given; i++)
 		good = (words[count++] = strdup(json_string_value(json_array_get(options, i)))) !=
 		       NULL;
-	if (good && asprintf(&words[count++], "--files-from=%s", names) >= 0 &&
+	if (good && asprintf(&words[count++], "--files-from=%s", list) >= 0 &&
 		asprintf(&words[count++], "--manifest=%s", sums) >= 0 &&
-		asprintf(&words[count++], "%s:%s/", receiver->address,
-			wh_json_text(task->plan->json, "path")) >= 0)
+		asprintf(&words[count++], "%s%s%s/", task->gets ? "" : task->address,
+			task->gets ? "" : ":", wh_json_text(task->plan->json, "path")) >= 0)
 		return words;
 	if (count > 0)
 		words[count - 1] = NULL; /* asprintf(3) leaves it undefined */
@@ -118,10 +122,10 @@ static char **command_of(const struct task *task, const struct wh_site_receiver 
 	return NULL;
 }
 
-/* The exit status of send; -1 after a complaint: it cannot be run. */
-static int send_to(struct task *task, const struct wh_site_receiver *receiver)
+/* The exit status of send or get; -1 after a complaint: it cannot be run. */
+static int run(struct task *task, const char *list, const char *sums)
 {
-	char **words = command_of(task, receiver);
+	char **words = command_of(task, list, sums);
 	struct wh_child child;
 	char *line = NULL;
 	size_t room = 0;
@@ -130,7 +134,8 @@ static int send_to(struct task *task, const struct wh_site_receiver *receiver)
 	int error = words == NULL ? ENOMEM : wh_child_start(&child, words, true);
 
 	if (error != 0) {
-		(void)wh_fail(-1, "cannot run `wavehaul send`: %s", strerror(error));
+		(void)wh_fail(-1, "cannot run `wavehaul %s`: %s", task->gets ? "get" : "send",
+			strerror(error));
 	} else {
 		from = fdopen(child.from_fd, "r");
 		while (from != NULL && getline(&line, &room, from) >= 0)
@@ -144,6 +149,56 @@ static int send_to(struct task *task, const struct wh_site_receiver *receiver)
 	free(line);
 	free_words(words);
 	return status;
+}
+
+/* Adds what the pieces before have told. The rate of one alone would say nothing of the shard. */
+static void add_end(json_t *end, const json_t *before)
+{
+	static const char *const sums[] = {
+		"files", "skipped", "failed", "bytes", "moved_bytes", "resumed_bytes"};
+	const json_t *error = json_object_get(before, "error");
+
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
+		json_object_set_new(end, sums[i],
+			json_integer((json_int_t)(wh_json_count(end, sums[i]) +
+						  wh_json_count(before, sums[i]))));
+	json_object_set_new(end, "seconds",
+		json_real(json_number_value(json_object_get(end, "seconds")) +
+			  json_number_value(json_object_get(before, "seconds"))));
+	json_object_del(end, "goodput_bps");
+	if (json_is_string(error))
+		json_object_set(end, "error", (json_t *)error);
+}
+
+static int get_piece(void *context, const char *list, const char *sums)
+{
+	struct task *task = context;
+	json_t *before = task->end;
+	int status;
+
+	task->before = wh_json_count(before, "bytes");
+	task->end = NULL;
+	status = run(task, list, sums);
+	if (task->end == NULL)
+		task->end = json_incref(before);
+	else if (before != NULL)
+		add_end(task->end, before);
+	json_decref(before);
+	return status;
+}
+
+static int carry(struct task *task, const struct wh_site_receiver *receiver)
+{
+	char names[PATH_MAX], sums[PATH_MAX];
+
+	json_decref(task->end);
+	task->end = NULL;
+	task->address = receiver->address;
+	if (task->gets)
+		return wh_pieces_get(task->plan, task->shard, receiver->address, get_piece, task);
+	wh_plan_path(task->plan, task->shard, "shards", "", names);
+	wh_plan_path(task->plan, task->shard, "state", ".sums", sums);
+	return run(task, names, sums);
 }
 
 static json_t *node_json(void)
@@ -216,16 +271,14 @@ static int try_once(struct task *task, const struct wh_shard_past *past)
 		return status;
 	receiver = &task->site.receiver[order[(past->failures + past->passed) % count]];
 	note_begin(task, receiver->name);
-	status = send_to(task, receiver);
+	status = carry(task, receiver);
 	passed = is_unreached(status) && past->passed + 1 < count;
 	if (note_end(task, status, passed) != -1)
 		return WH_EXIT_OTHER;
-	json_decref(task->end);
-	task->end = NULL;
 	if (status == WH_EXIT_OK)
 		return WH_EXIT_OK;
-	wh_say("shard %u: `send` to %s ended with exit status %d", task->shard, receiver->name,
-		status);
+	wh_say("shard %u: `%s` %s %s ended with exit status %d", task->shard,
+		task->gets ? "get" : "send", task->gets ? "from" : "to", receiver->name, status);
 	if (passed)
 		return -1;
 	if (past->failures + 1 < WH_SHARD_FAILURES_MAX) {
@@ -244,6 +297,7 @@ static struct task *new_task(const struct wh_plan *plan, uint32_t shard)
 		return NULL;
 	task->plan = plan;
 	task->shard = shard;
+	task->gets = wh_plan_gets(plan);
 	if (readlink("/proc/self/exe", task->own, sizeof(task->own) - 1) > 0)
 		return task;
 	(void)wh_fail(-1, "/proc is not mounted");
@@ -272,6 +326,8 @@ int wh_fleet_task(const struct wh_plan *plan, uint32_t shard)
 			status = try_once(task, &past);
 		wh_shard_past_free(&past);
 	}
+	if (task != NULL)
+		json_decref(task->end);
 	free(task);
 	return status;
 }
@@ -296,9 +352,7 @@ static int check_once(struct task *task, const char **receiver)
 		return status;
 	for (uint32_t i = 0; i < count && (i == 0 || is_unreached(status)); i++) {
 		*receiver = task->site.receiver[order[i]].name;
-		json_decref(task->end);
-		task->end = NULL;
-		status = send_to(task, &task->site.receiver[order[i]]);
+		status = carry(task, &task->site.receiver[order[i]]);
 	}
 	return status;
 }

@@ -42,7 +42,8 @@ int wh_print_open(struct wh_print *print, const struct wh_settings *settings, en
 		.json = settings->json,
 		.path = path,
 		.paths = paths,
-		.sorts = verb == WH_VERB_LS,
+		/* A program that reads whole trees gets each folder in front of what is in it. */
+		.sorts = verb == WH_VERB_LS && !(settings->json && settings->recursive),
 		.pings_max = verb == WH_VERB_PING ? settings->pings : 0,
 	};
 	print->rtt_ns = calloc(print->pings_max + 1, sizeof(print->rtt_ns[0]));

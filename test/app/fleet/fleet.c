@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bundle_tree.h"
@@ -190,6 +191,72 @@ static void names_of_a_tree(void)
 	tree_free(&tree);
 }
 
+static bool see_far(void *context, const char *name, uint64_t bytes)
+{
+	(void)context;
+	sprintf(seen + strlen(seen), "%s=%d ", name, (int)bytes);
+	return true;
+}
+
+/* Lists `path` at a server that answers so. */
+static int list_far(const char *answer, int status, const char *path, struct wh_scan_totals *totals)
+{
+	struct tree tree;
+	char script[4096], own[PATH_MAX + 8];
+	char *trees[] = {(char *)path};
+	struct wh_far_scan far = {.own = own, .host = "h"};
+	int found;
+
+	tree_init(&tree, NULL);
+	snprintf(script, sizeof(script), "#!/bin/sh\ncat <<'END'\n%s\nEND\nexit %d\n", answer,
+		status);
+	tree_file(&tree, "ls", script, strlen(script));
+	snprintf(own, sizeof(own), "%s/ls", tree.root);
+	CU_ASSERT_EQUAL(chmod(own, 0755), 0);
+	seen[0] = '\0';
+	found = wh_fleet_scan_far(&far, trees, 1, see_far, NULL, totals);
+	tree_free(&tree);
+	return found;
+}
+
+#define ENTRY(path, kind) "{\"path\": \"" path "\", \"kind\": \"" kind "\", \"bytes\": 4},\n"
+
+/* As `ls --json` tells it; a server names nothing but what is below the path that was asked for. */
+static void names_at_a_server(void)
+{
+	static const char all[] = "{\n\"entries\": [\n" ENTRY("in/t/a", "folder") ENTRY(
+		"in/t/a/none", "folder") ENTRY("in/t/a-", "file") ENTRY("in/t/l",
+		"link") "{\"path_hex\": \"696e2f742fff\", \"kind\": \"file\", \"bytes\": 1}\n],\n"
+			"\"verb\": \"ls\"}";
+	static const char bad[] = ENTRY("in/t/../../x", "file") ENTRY("x/t/f", "file") ENTRY(
+		"in/", "file")
+		ENTRY("in/t/o", "other") "{\"kind\": \"file\"}\n"
+					 "{\"path\": \"in/t/d\", \"error\": \"no right\"}\n" ENTRY(
+						 "in/t/f", "file");
+	struct wh_scan_totals totals;
+
+	CU_ASSERT_EQUAL(list_far(all, WH_EXIT_OK, "./in//t/", &totals), -1);
+	CU_ASSERT_STRING_EQUAL(seen, "in/./t/a/none=0 in/./t/a-=4 in/./t/l=0 in/./t/\xff=1 ");
+	CU_ASSERT_EQUAL(totals.files, 2);
+	CU_ASSERT_EQUAL(totals.bytes, 5);
+	CU_ASSERT_EQUAL(totals.folders, 1);
+	CU_ASSERT_EQUAL(totals.left_out, 0);
+	CU_ASSERT_EQUAL(list_far(all, WH_EXIT_OK, "in/t/.", &totals), -1);
+	CU_ASSERT_STRING_EQUAL(seen, "in/t/./a/none=0 in/t/./a-=4 in/t/./l=0 in/t/./\xff=1 ");
+	CU_ASSERT_EQUAL(list_far(ENTRY("./f", "file"), WH_EXIT_OK, ".", &totals), -1);
+	CU_ASSERT_STRING_EQUAL(seen, "./f=4 ");
+	CU_ASSERT_EQUAL(list_far(ENTRY("/r/f", "file"), WH_EXIT_OK, "/r", &totals), -1);
+	CU_ASSERT_STRING_EQUAL(seen, "/./r/f=4 ");
+	CU_ASSERT_EQUAL(list_far("", WH_EXIT_OK, "in/none", &totals), -1);
+	CU_ASSERT_STRING_EQUAL(seen, "in/./none=0 ");
+	wh_complain_to_nobody();
+	CU_ASSERT_EQUAL(list_far(bad, WH_EXIT_PARTIAL, "in/t", &totals), -1);
+	CU_ASSERT_STRING_EQUAL(seen, "in/./t/f=4 ");
+	CU_ASSERT_EQUAL(totals.left_out, 6);
+	CU_ASSERT_EQUAL(list_far(all, WH_EXIT_STALLED, "in/t", &totals), WH_EXIT_STALLED);
+	CU_ASSERT_EQUAL(list_far("", WH_EXIT_NO_FILE, "in/t", &totals), WH_EXIT_NO_FILE);
+}
+
 static struct wh_shard_past past_of(const struct wh_plan *plan)
 {
 	struct wh_shard_past past;
@@ -366,6 +433,7 @@ CU_TestInfo wh_tests[] = {
 	{"shards are level", shards_are_level},
 	{"too few shards", too_few_shards},
 	{"names of a tree", names_of_a_tree},
+	{"names at a server", names_at_a_server},
 	{"tries of a shard", tries_of_a_shard},
 	{"nodes that fail", nodes_that_fail},
 	{"deadlines", deadlines},

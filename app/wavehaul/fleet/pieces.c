@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fleet/pieces.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/complain.h"
+#include "cli/exit.h"
+#include "cli/whole_file.h"
+
+/* Below the limits of a request, with room for options of get that are patterns. */
+#define PIECE_NAMES 1000
+#define PIECE_CHARS 12000
+#define NAME_BESIDE 16
+
+struct pieces {
+	const char *host;
+	FILE *names;
+	char *held; /* a name that was too much for the piece before; NULL: none */
+	size_t room;
+	struct wh_whole_file sums;
+	char list[PATH_MAX];
+	char got[PATH_MAX]; /* checksums of a piece */
+};
+
+/* False: there is none. */
+static bool hold_next(struct pieces *pieces)
+{
+	return getdelim(&pieces->held, &pieces->room, '\0', pieces->names) > 0;
+}
+
+/* Writes the next piece; the name behind it is held. False after a complaint. */
+static bool write_piece(struct pieces *pieces, bool *is_more)
+{
+	FILE *to = fopen(pieces->list, "we");
+	size_t chars = 0, names = 0;
+	bool good = to != NULL;
+
+	do {
+		good = good && fprintf(to, "%s:%s%c", pieces->host, pieces->held, '\0') > 0;
+		chars += strlen(pieces->held) + NAME_BESIDE;
+		*is_more = hold_next(pieces);
+	} while (*is_more && ++names < PIECE_NAMES &&
+		 chars + strlen(pieces->held) + NAME_BESIDE <= PIECE_CHARS);
+	if (to != NULL && fclose(to) != 0)
+		good = false;
+	return good || wh_fail(false, "cannot write %s: %s", pieces->list, strerror(errno));
+}
+
+/* False after a complaint. */
+static bool add_sums(struct pieces *pieces)
+{
+	FILE *from = fopen(pieces->got, "re");
+	char bytes[4096];
+	size_t count;
+	bool good = from != NULL;
+
+	while (good && (count = fread(bytes, 1, sizeof(bytes), from)) > 0)
+		good = fwrite(bytes, 1, count, pieces->sums.file) == count;
+	good = good && ferror(from) == 0;
+	if (from != NULL)
+		fclose(from);
+	return good || wh_fail(false, "cannot add the checksums of %s to %s: %s", pieces->got,
+			       pieces->sums.path, strerror(errno));
+}
+
+static int get_all(struct pieces *pieces, wh_piece_fn on_piece, void *context)
+{
+	bool is_more = hold_next(pieces);
+	int first = WH_EXIT_OK;
+
+	while (is_more) {
+		int status;
+
+		if (!write_piece(pieces, &is_more))
+			return WH_EXIT_OTHER;
+		status = on_piece(context, pieces->list, pieces->got);
+		if (status == WH_EXIT_OK && !add_sums(pieces))
+			return WH_EXIT_OTHER;
+		if (first == WH_EXIT_OK)
+			first = status;
+		if (status != WH_EXIT_OK && status != WH_EXIT_PARTIAL && status != WH_EXIT_NO_FILE)
+			return status;
+	}
+	return first;
+}
+
+int wh_pieces_get(const struct wh_plan *plan, uint32_t shard, const char *host,
+	wh_piece_fn on_piece, void *context)
+{
+	struct pieces pieces = {.host = host};
+	char path[PATH_MAX];
+	int status, rc;
+
+	wh_plan_path(plan, shard, "state", ".part", pieces.list);
+	wh_plan_path(plan, shard, "state", ".got", pieces.got);
+	wh_plan_path(plan, shard, "shards", "", path);
+	pieces.names = fopen(path, "re");
+	if (pieces.names == NULL)
+		return wh_fail(WH_EXIT_NO_FILE, "cannot read %s: %s", path, strerror(errno));
+	wh_plan_path(plan, shard, "state", ".sums", path);
+	rc = wh_whole_file_open(&pieces.sums, path);
+	if (rc == 0) {
+		status = get_all(&pieces, on_piece, context);
+		if (status != WH_EXIT_OK)
+			wh_whole_file_drop(&pieces.sums);
+		else
+			rc = wh_whole_file_close(&pieces.sums, true);
+	}
+	if (rc != 0)
+		status = wh_fail(WH_EXIT_OTHER, "cannot write %s: %s", path, strerror(-rc));
+	fclose(pieces.names);
+	free(pieces.held);
+	return status;
+}
