@@ -36,10 +36,13 @@ struct fleet {
 	bool gets;
 	char **options; /* of send or get, behind -- */
 	int n_options;
-	char *ls[WH_FAR_WORDS_MAX]; /* those of a get that `ls` has, too */
-	uint32_t n_ls;
-	int64_t by_s;   /* 0: no deadline */
-	double has_bps; /* of the receivers in service; 0: not known */
+	/* Those that another verb has, too: `ls` for a get, `job` for several sites. */
+	char *other[WH_FAR_WORDS_MAX];
+	uint32_t n_other;
+	uint32_t n_trees;
+	json_t *targets; /* of a send: "site", "path" and "rate_bps" of each, as they are a chain */
+	int64_t by_s;    /* 0: no deadline */
+	double has_bps;  /* of the receivers in service; 0: not known */
 };
 
 /* Prints the object as the verb's, and frees it. */
@@ -51,28 +54,37 @@ static void print_json(json_t *more, int status)
 	wh_json_print(object, JSON_INDENT(2));
 }
 
-static bool is_of_ls(const char *flag)
+static bool is_of(const char *flag, enum wh_verb verb)
 {
+	/* What an order cannot have, or has by itself. */
+	static const char *const not_of_order[] = {
+		"digest", "retries", "include", "exclude", "set", "share"};
+
+	for (size_t i = 0;
+		verb == WH_VERB_JOB && i < sizeof(not_of_order) / sizeof(not_of_order[0]); i++)
+		if (strcmp(not_of_order[i], flag) == 0)
+			return false;
 	for (uint32_t i = 0; i < wh_settings_count; i++)
-		if ((wh_settings_table[i].verbs & WH_VERB_LS) != 0 &&
+		if ((wh_settings_table[i].verbs & verb) != 0 &&
 			strcmp(wh_settings_table[i].flag, flag) == 0)
 			return true;
 	return false;
 }
 
 /* How a get reaches the far site is also how that is listed. False: no memory. */
-static bool take_ls(struct fleet *fleet, const struct wh_settings *settings)
+static bool take_other(struct fleet *fleet, const struct wh_settings *settings, enum wh_verb verb)
 {
 	char value[WH_SETTINGS_TEXT_BYTES];
 	bool good = true;
 
-	for (uint32_t i = 0; good && i < wh_settings_count && fleet->n_ls < WH_FAR_WORDS_MAX; i++) {
+	for (uint32_t i = 0; good && i < wh_settings_count && fleet->n_other < WH_FAR_WORDS_MAX;
+		i++) {
 		const struct wh_setting *setting = &wh_settings_table[i];
 
-		if (!settings->given[i] || !is_of_ls(setting->flag))
+		if (!settings->given[i] || !is_of(setting->flag, verb))
 			continue;
 		wh_setting_format(setting, settings, value);
-		good = asprintf(&fleet->ls[fleet->n_ls++], "--%s%s%s", setting->flag,
+		good = asprintf(&fleet->other[fleet->n_other++], "--%s%s%s", setting->flag,
 			       setting->type == WH_SETTING_SWITCH ? "" : "=",
 			       setting->type == WH_SETTING_SWITCH ? "" : value) >= 0;
 	}
@@ -104,7 +116,8 @@ static int check_options_behind(struct fleet *fleet)
 			status = wh_fail(WH_EXIT_USAGE,
 				"--%s cannot be an option of %s in a fleet's tasks", own[i],
 				wh_verb_name(verb));
-	if (status == -1 && fleet->gets && !take_ls(fleet, settings))
+	if (status == -1 && (fleet->gets || json_array_size(fleet->targets) > 1) &&
+		!take_other(fleet, settings, fleet->gets ? WH_VERB_LS : WH_VERB_JOB))
 		status = WH_EXIT_OTHER;
 	free(settings);
 	return status == WH_EXIT_OK ? WH_EXIT_USAGE : status;
@@ -119,14 +132,27 @@ static json_t *options_json(const struct fleet *fleet)
 	return list;
 }
 
-static json_t *shards_json(const struct wh_shards *shards)
+/* Those of each site. */
+static json_t *shards_json(const struct wh_shards *shards, uint32_t sites)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < shards->count; i++)
+	for (uint32_t i = 0; i < sites * shards->count; i++) {
+		const struct wh_shard *shard = &shards->shard[i % shards->count];
+
 		json_array_append_new(
-			list, json_pack("{s:I, s:I}", "files", (json_int_t)shards->shard[i].files,
-				      "bytes", (json_int_t)shards->shard[i].bytes));
+			list, json_pack("{s:I, s:I}", "files", (json_int_t)shard->files, "bytes",
+				      (json_int_t)shard->bytes));
+	}
+	return list;
+}
+
+static json_t *other_json(const struct fleet *fleet)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < fleet->n_other; i++)
+		json_array_append_new(list, json_string(fleet->other[i]));
 	return list;
 }
 
@@ -160,7 +186,7 @@ static bool add_name(void *context, const char *name, uint64_t bytes)
 static int scan_site(struct fleet *fleet, const struct wh_site *site, struct wh_shards *shards,
 	struct wh_scan_totals *totals)
 {
-	struct wh_far_scan far = {.words = fleet->ls, .n_words = fleet->n_ls};
+	struct wh_far_scan far = {.words = fleet->other, .n_words = fleet->n_other};
 	char own[PATH_MAX] = "";
 	uint16_t order[WH_SITE_RECEIVERS_MAX];
 	uint32_t count = wh_site_order(site, 0, order);
@@ -177,7 +203,7 @@ static int scan_site(struct fleet *fleet, const struct wh_site *site, struct wh_
 		i++) {
 		far.host = site->receiver[order[i]].address;
 		status = wh_fleet_scan_far(
-			&far, fleet->words, fleet->n_words - 1, add_name, shards, totals);
+			&far, fleet->words, fleet->n_trees, add_name, shards, totals);
 	}
 	return status;
 }
@@ -185,13 +211,18 @@ static int scan_site(struct fleet *fleet, const struct wh_site *site, struct wh_
 static json_t *plan_json(const struct fleet *fleet, const char *site, const char *path,
 	const struct wh_shards *shards, const struct wh_scan_totals *totals)
 {
+	uint32_t sites = fleet->gets ? 1 : (uint32_t)json_array_size(fleet->targets);
 	json_t *json = json_pack("{s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:f, s:f, s:o, s:[]}", "site",
 		site, "path", path, "sites", fleet->settings.sites, fleet->gets ? "get" : "send",
-		options_json(fleet), "names", (json_int_t)shards->sum.files, "bytes",
-		(json_int_t)shards->sum.bytes, "left_out", (json_int_t)totals->left_out,
+		options_json(fleet), "names", (json_int_t)(sites * shards->sum.files), "bytes",
+		(json_int_t)(sites * shards->sum.bytes), "left_out", (json_int_t)totals->left_out,
 		"balance_bytes", wh_shards_balance(shards, true), "balance_names",
-		wh_shards_balance(shards, false), "shards", shards_json(shards), "jobs");
+		wh_shards_balance(shards, false), "shards", shards_json(shards, sites), "jobs");
 
+	if (json != NULL && sites > 1) {
+		json_object_set(json, "targets", fleet->targets);
+		json_object_set_new(json, "order", other_json(fleet));
+	}
 	if (json != NULL && fleet->by_s > 0)
 		json_object_set_new(json, "deadline",
 			wh_deadline_look(
@@ -219,7 +250,7 @@ static int write_plan(
 	status = wh_shards_open(&shards);
 	if (status == -1)
 		status = fleet->gets ? scan_site(fleet, from, &shards, &totals)
-				     : wh_fleet_scan(fleet->words, fleet->n_words - 1, add_name,
+				     : wh_fleet_scan(fleet->words, fleet->n_trees, add_name,
 					       &shards, &totals);
 	if (status == -1 && !wh_shards_finish(&shards))
 		status = WH_EXIT_OTHER;
@@ -259,26 +290,89 @@ static int take_target(const char *folder, char path[PATH_MAX])
 	return -1;
 }
 
-/* Words that name the site become paths at it; `path`: the target. */
-static int take_words(struct fleet *fleet, char name[WH_HOST_BYTES], char path[PATH_MAX])
+/* "stfc:in", as in HOST:PATH. */
+static bool is_far(const char *word)
 {
-	uint32_t last = fleet->n_words - 1;
-	uint32_t first = fleet->gets ? 0 : last, end = fleet->gets ? last : fleet->n_words;
+	return word[strcspn(word, ":/")] == ':';
+}
 
+/* SITE:PATH... FOLDER: words become paths at the site. */
+static int take_get(struct fleet *fleet, char name[WH_HOST_BYTES], char path[PATH_MAX])
+{
 	if (fleet->n_words < 2)
-		return wh_fail(WH_EXIT_USAGE,
-			fleet->gets ? "`wavehaul fleet get` needs SITE:PATH... FOLDER"
-				    : "a fleet needs trees and where they go: TREE... SITE:PATH");
-	for (uint32_t i = first; i < end; i++) {
+		return wh_fail(WH_EXIT_USAGE, "`wavehaul fleet get` needs SITE:PATH... FOLDER");
+	fleet->n_trees = fleet->n_words - 1;
+	for (uint32_t i = 0; i < fleet->n_trees; i++) {
 		const char *there = wh_remote_path(fleet->words[i], name);
 
 		if (there == NULL)
 			return WH_EXIT_USAGE;
 		fleet->words[i] = (char *)there;
 	}
-	if (fleet->gets)
-		return take_target(fleet->words[last], path);
-	strcpy(path, fleet->words[last]);
+	return take_target(fleet->words[fleet->n_trees], path);
+}
+
+/* In front of those that are slower: what a site passes on it must have got. */
+static int add_target(struct fleet *fleet, struct wh_site *site, const char *word)
+{
+	char name[WH_HOST_BYTES] = "";
+	const char *path = wh_remote_path(word, name);
+	int status = path != NULL ? wh_site_read(site, fleet->settings.sites, name) : WH_EXIT_USAGE;
+	double bps = status == -1 ? wh_site_bps(site) : 0;
+	size_t at = json_array_size(fleet->targets);
+	json_t *target;
+
+	if (status != -1)
+		return status;
+	for (size_t i = 0; i < json_array_size(fleet->targets); i++)
+		if (strcmp(wh_json_text(json_array_get(fleet->targets, i), "site"), name) == 0)
+			return wh_fail(WH_EXIT_USAGE, "site %s is there twice", name);
+	while (at > 0 && json_number_value(json_object_get(
+				 json_array_get(fleet->targets, at - 1), "rate_bps")) < bps)
+		at--;
+	target = json_pack("{s:s, s:s, s:f}", "site", name, "path", path, "rate_bps", bps);
+	if (target == NULL)
+		return wh_fail(WH_EXIT_USAGE, "the path of the target is not UTF-8");
+	json_array_insert_new(fleet->targets, at, target);
+	return -1;
+}
+
+/* TREE... SITE:PATH...; the slowest site says what the chain takes. */
+static int take_send(struct fleet *fleet, struct wh_site *site)
+{
+	int status = -1;
+
+	fleet->n_trees = fleet->n_words;
+	while (fleet->n_trees > 0 && is_far(fleet->words[fleet->n_trees - 1]))
+		fleet->n_trees--;
+	if (fleet->n_trees == 0 || fleet->n_trees == fleet->n_words)
+		return wh_fail(WH_EXIT_USAGE,
+			"a fleet needs trees and where they go: TREE... SITE:PATH...");
+	fleet->targets = json_array();
+	for (uint32_t i = fleet->n_trees; i < fleet->n_words && status == -1; i++)
+		status = add_target(fleet, site, fleet->words[i]);
+	if (status == -1)
+		fleet->has_bps = json_number_value(json_object_get(
+			json_array_get(fleet->targets, json_array_size(fleet->targets) - 1),
+			"rate_bps"));
+	return status;
+}
+
+static int take_words(
+	struct fleet *fleet, struct wh_site *site, char name[WH_HOST_BYTES], char path[PATH_MAX])
+{
+	int status = fleet->gets ? take_get(fleet, name, path) : take_send(fleet, site);
+	const json_t *first = json_array_get(fleet->targets, 0);
+
+	if (status != -1)
+		return status;
+	if (fleet->gets) {
+		status = wh_site_read(site, fleet->settings.sites, name);
+		fleet->has_bps = status == -1 ? wh_site_bps(site) : 0;
+		return status;
+	}
+	strcpy(name, wh_json_text(first, "site"));
+	strcpy(path, wh_json_text(first, "path"));
 	return -1;
 }
 
@@ -286,14 +380,10 @@ static int plan_only(struct fleet *fleet)
 {
 	struct wh_site *site = malloc(sizeof(*site));
 	char name[WH_HOST_BYTES] = "", path[PATH_MAX];
-	int status = site != NULL ? take_words(fleet, name, path) : WH_EXIT_OTHER;
+	int status = site != NULL ? take_words(fleet, site, name, path) : WH_EXIT_OTHER;
 
 	if (status == -1)
-		status = wh_site_read(site, fleet->settings.sites, name);
-	if (status == -1) {
-		fleet->has_bps = wh_site_bps(site);
 		status = take_deadline(fleet);
-	}
 	if (status == -1)
 		status = check_options_behind(fleet);
 	if (status == -1)
@@ -304,16 +394,45 @@ static int plan_only(struct fleet *fleet)
 	return status;
 }
 
-/* Tells Slurm of those shards, and people of its job. */
-static int submit(struct fleet *fleet, bool checks, const bool *is_wanted)
+/*
+ * Tells Slurm of those shards, and people of its jobs. Those of a later site are given with the job
+ * of the site before, behind which they begin; what that has already begins at once.
+ */
+static int submit(struct fleet *fleet, bool checks, bool *is_wanted)
 {
-	uint64_t job;
-	int status = wh_slurm_submit(&fleet->plan, &fleet->settings, checks, is_wanted, &job);
+	uint32_t count = wh_plan_site_shards(&fleet->plan), all = wh_plan_shards(&fleet->plan);
+	uint64_t *job = calloc(all, sizeof(*job)); /* of each shard that was given to Slurm now */
+	bool *now = calloc(count, sizeof(*now));
+	int status = job != NULL && now != NULL ? -1 : WH_EXIT_OTHER;
 
-	if (status == -1 && !fleet->settings.json)
-		printf("Slurm has it as job %" PRIu64
-		       "; `wavehaul fleet status --plan %s` shows it\n",
-			job, fleet->plan.folder);
+	for (uint32_t i = 0; i < all && status == -1; i++) {
+		struct wh_slurm_array array = {.checks = checks,
+			.is_wanted = now,
+			.first = i - i % count,
+			.after = i < count || checks ? 0 : job[i - count]};
+		uint64_t given;
+
+		if (!is_wanted[i])
+			continue;
+		for (uint32_t k = 0; k < count; k++) {
+			uint32_t at = array.first + k;
+			uint64_t after = at < count || checks ? 0 : job[at - count];
+
+			now[k] = is_wanted[at] && after == array.after;
+		}
+		status = wh_slurm_submit(&fleet->plan, &fleet->settings, &array, &given);
+		for (uint32_t k = 0; k < count; k++)
+			if (now[k]) {
+				job[array.first + k] = given;
+				is_wanted[array.first + k] = false;
+			}
+		if (status == -1 && !fleet->settings.json)
+			printf("Slurm has it as job %" PRIu64
+			       "; `wavehaul fleet status --plan %s` shows it\n",
+				given, fleet->plan.folder);
+	}
+	free(job);
+	free(now);
 	return status;
 }
 
@@ -326,16 +445,30 @@ static int tell_json(const struct fleet *fleet, int status)
 	return WH_EXIT_OK;
 }
 
-/* "stfc:in", as in HOST:PATH. */
-static bool is_far(const char *word)
-{
-	return word[strcspn(word, ":/")] == ':';
-}
-
 static int do_scan(struct fleet *fleet)
 {
 	fleet->gets = fleet->n_words > 0 && !is_far(fleet->words[fleet->n_words - 1]);
 	return tell_json(fleet, plan_only(fleet));
+}
+
+/* What waits in the queue for a site is not given to Slurm for the next: nobody can pass it on. */
+static uint32_t drop_early(const struct fleet *fleet, bool *is_wanted)
+{
+	uint32_t count = wh_plan_site_shards(&fleet->plan), dropped = 0;
+
+	for (uint32_t i = count; i < wh_plan_shards(&fleet->plan); i++) {
+		struct wh_shard_past past;
+
+		if (!is_wanted[i] || is_wanted[i - count])
+			continue;
+		wh_shard_past_read(&past, &fleet->plan, i - count);
+		if (past.state != WH_SHARD_DONE) {
+			is_wanted[i] = false;
+			dropped++;
+		}
+		wh_shard_past_free(&past);
+	}
+	return dropped;
 }
 
 /* What is planned and neither done nor in the queue. */
@@ -346,6 +479,8 @@ static int do_retry(struct fleet *fleet)
 	int64_t count = is_wanted != NULL ? wh_fleet_wanted(&fleet->plan, false, is_wanted) : -1;
 	int status = count < 0 ? WH_EXIT_OTHER : -1;
 
+	if (count > 0)
+		count -= drop_early(fleet, is_wanted);
 	if (count > 0)
 		status = submit(fleet, false, is_wanted);
 	else if (count == 0 && !fleet->settings.json)
@@ -553,8 +688,9 @@ int wh_verb_fleet(int argc, char **argv)
 			print_json(json_object(), status);
 	}
 	wh_plan_free(&fleet->plan);
-	for (uint32_t i = 0; i < fleet->n_ls; i++)
-		free(fleet->ls[i]);
+	json_decref(fleet->targets);
+	for (uint32_t i = 0; i < fleet->n_other; i++)
+		free(fleet->other[i]);
 	free(fleet);
 	return status;
 }

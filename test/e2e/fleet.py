@@ -95,13 +95,13 @@ class Site:
 
 
 @contextlib.contextmanager
-def slurm(folder):
+def slurm(folder, receivers='2'):
     if os.geteuid() != 0:
         raise Skip('only root makes network namespaces')
     if not shutil.which('slurmctld', path='/usr/sbin:/usr/bin'):
         raise Skip('Slurm is not installed (slurmctld, slurmd, munge)')
     os.environ['WAVEHAUL_FLEET'] = str(folder / 'slurm')
-    done = subprocess.run([SLURM, 'up', '2', '2'], timeout=60, capture_output=True, text=True,
+    done = subprocess.run([SLURM, 'up', '2', receivers], timeout=60, capture_output=True, text=True,
                           check=False)
     try:
         expect(done.returncode == 0, done.stderr)
@@ -305,6 +305,120 @@ def receiver_dies(program, folder):
         expect_once(report, tree, lost)
 
 
+class Chain(Site):
+    """Sites a, b and c, each with a receiver; all hosts have one key. The nodes' orders are kept by
+    a server on the controller's host, whose socket they share as they share the disk."""
+
+    RATES = {'c': '1G', 'a': '10G', 'b': '5G'}
+
+    def __init__(self, program, folder):
+        super().__init__(program, folder, on)
+        os.environ['WAVEHAUL_CONFIG_DIR'] = str(folder / 'user')
+        expect_status(program.run('keygen'), OK)
+        (folder / 'sites').mkdir()
+        for number, (name, rate) in enumerate(sorted(self.RATES.items()), 1):
+            (folder / f'sites/{name}.conf').write_text(
+                f'[receiver r]\naddress = 10.99.0.2{number}\nrate = {rate}\n')
+            (folder / name).mkdir()
+            self.serve_at(f'r{number}', folder / name)
+        self.serve_at('ctl', folder / 'ctl-root')
+        self.control = folder / 'control-ctl'
+
+    def serve_at(self, host, root):
+        root.mkdir(exist_ok=True)
+        process = self.program.start(
+            'serve', '--config', 'none', '--buffers', '128M', '--root', root, '--state',
+            self.folder / f'state-{host}', '--control', self.folder / f'control-{host}',
+            '--peer-timeout', '2s', under=self.under(host))
+        self.processes.append(process)
+        os.set_blocking(process.stderr.fileno(), False)
+        said = bytearray()
+        wait_until(lambda: said.extend(process.stderr.read() or b'') or b'serving' in said,
+                   STARTING_S, f'a server on {host}')
+        return process
+
+    def __exit__(self, *_):
+        super().__exit__()
+        del os.environ['WAVEHAUL_CONFIG_DIR']
+
+
+def sent_bytes(host):
+    """By the host's line, since it was made."""
+    link = json.loads(order('ip', '-n', f'wavehaul-fleet-{host}', '-s', '-j', 'link', 'show',
+                            'dev', 'eth0'))[0]
+    return link['stats64']['tx']['bytes']
+
+
+def chain(program, folder):
+    """To three sites: one is killed while it gets its first shard, the line of another is cut."""
+    tree, plan = make(folder / 'tree'), folder / 'plan'
+    (tree / 'large').write_bytes(os.urandom(24 << 20))
+    size = sum(path.stat().st_size for path in tree.rglob('*')
+               if path.is_file() and not path.is_symlink())
+    with slurm(folder, '3'), Chain(program, folder) as sites:
+        begun = {host: sent_bytes(host) for host in ('n1', 'n2', 'r1', 'r2')}
+        sent = fleet(program, 'send', tree, 'c:in', 'a:in', 'b:in', '--plan', plan, '--sites',
+                     folder / 'sites', '--shard-files', '80', '--shard-size', '1G', '--json', '--',
+                     '--config', 'none', '--buffers', '128M', '--daemon', 'never', '--digest',
+                     'md5', '--peer-timeout', '2s', '--rate', '60M', '--control', sites.control,
+                     under=on('ctl'))
+        expect_equal('plan', ([one['site'] for one in sent['targets']], len(sent['shards']),
+                              sent['names']), (['a', 'b', 'c'], 6, 3 * 153))
+
+        def now():
+            return fleet(program, 'status', '--plan', plan, '--json', under=on('ctl'))
+
+        def carrying(site, factor):
+            return any(one['receiver'] == f'{site}:r' and one['of_bytes'] > 20 << 20 and
+                       sent_bytes('r1') - begun['r1'] > size * factor
+                       for one in now()['running'])
+
+        wait_until(lambda: carrying('b', 0.6), ALL_DONE_S, 'a shard on its way to b')
+        end_group(sites.processes[1])
+        wait_until(lambda: carrying('c', 1.1), 2 * ALL_DONE_S, 'a shard on its way to c')
+        order('ip', '-n', 'wavehaul-fleet-r3', 'link', 'set', 'eth0', 'down')
+        time.sleep(3)
+        order('ip', '-n', 'wavehaul-fleet-r3', 'link', 'set', 'eth0', 'up')
+        wait_until(lambda: now()['shards']['done'] == 5, 2 * ALL_DONE_S, 'all but one at b')
+        expect_equal('given up', now()['shards']['given_up'], 1)
+        sites.serve_at('r2', folder / 'b')
+        fleet(program, 'retry', '--plan', plan, under=on('ctl'))
+        wait_until(lambda: now()['shards']['done'] == 6, ALL_DONE_S, 'all shards')
+        for site in sites.RATES:
+            expect_same(folder / site / 'in/tree', tree)
+        moved = {host: sent_bytes(host) - before for host, before in begun.items()}
+        print(f'{size} bytes: {moved}')
+        shared = moved['n1'] + moved['n2']
+        expect(size <= shared < 1.1 * size, f'{shared} bytes over the shared line for {size}')
+        report = fleet(program, 'report', '--plan', plan, '--json')
+        givers = [tries(shard)[-1][0]['from'] for shard in report['shards'][2:]]
+        large = next(i for i in range(2) if sent['shards'][i]['bytes'] > 20 << 20)
+        expect_equal('from', (givers[:2], givers[2 + large], givers[3 - large]),
+                     (['a:r', 'a:r'], 'a:r', 'b:r'))
+        files = sum(path.is_file() and not path.is_symlink() for path in tree.rglob('*'))
+        expect_equal('sites', {shard['receiver'] for shard in report['shards']},
+                     {'a:r', 'b:r', 'c:r'})
+        lines = [line.split('  ') for line in
+                 fleet(program, 'report', '--plan', plan).splitlines()]
+        expect_equal('lines', len(lines), 3 * files)
+        for digest, _, receiver, name in lines:
+            path = folder / receiver.split(':')[0] / 'in' / name
+            expect_equal(str(path), hashlib.md5(path.read_bytes()).hexdigest(), digest)
+        verify_chain(program, folder, plan, now)
+
+
+def verify_chain(program, folder, plan, now):
+    """A byte that c has lost is found by b, and comes again."""
+    spoil(folder / 'c/in/tree/d6/f6')
+    fleet(program, 'verify', '--plan', plan, under=on('ctl'))
+    wait_until(lambda: sum(now()['verified'][what] for what in ('same', 'differed', 'failed')) == 6,
+               ALL_DONE_S, 'the second pass')
+    found = now()['verified']
+    expect_equal('verified', (found['same'], found['differed'], found['shards'][0]['differed']),
+                 (5, 1, 1))
+    expect_same(folder / 'c/in/tree', folder / 'tree')
+
+
 def expect_once(report, tree, lost):
     """No file that a try had whole was sent by another one."""
     ends = [end for shard in report['shards'] for _, end in tries(shard)]
@@ -478,6 +592,7 @@ def expect_check(program, plan, tree, site, holder, under):
 if __name__ == '__main__':
     sys.exit(run_cases([Case('on Slurm', False, on_slurm),
                         Case('get on Slurm', False, get_on_slurm),
+                        Case('a chain of sites', False, chain),
                         Case('a broken node', False, broken_node),
                         Case('a receiver dies', False, receiver_dies),
                         Case('a full disk', False, full_disk),

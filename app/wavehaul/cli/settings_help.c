@@ -172,7 +172,7 @@ static const char job_text[] =
 	"  wavehaul job set 17 4G                takes effect on a running job at once\n";
 
 static const char fleet_text[] =
-	"usage: wavehaul fleet scan|send TREE... SITE:PATH [OPTIONS] [-- OPTIONS OF SEND]\n"
+	"usage: wavehaul fleet scan|send TREE... SITE:PATH... [OPTIONS] [-- OPTIONS OF SEND]\n"
 	"       wavehaul fleet scan|get SITE:PATH... FOLDER [OPTIONS] [-- OPTIONS OF GET]\n"
 	"       wavehaul fleet status|retry|cancel|verify|report [OPTIONS]\n"
 	"       wavehaul fleet task|check SHARD [OPTIONS]\n"
@@ -182,7 +182,8 @@ static const char fleet_text[] =
 	"makes the plan; `retry` gives Slurm what is planned and not done; `verify` compares\n"
 	"what is done once more, by digest, and moves again what differs; `task` and `check`\n"
 	"are what Slurm runs. A shard that fails three times is given up, and the others go\n"
-	"on.\n"
+	"on. Several sites are a chain, the fastest first: each has its shards from the site\n"
+	"before it.\n"
 	"\n"
 	"  wavehaul fleet send /archive/run42 stfc:in/ --plan /scratch/run42.plan \\\n"
 	"      --partition dtn --licenses lambda:1 -- --profile lambda\n"

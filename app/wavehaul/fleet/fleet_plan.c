@@ -66,7 +66,8 @@ int wh_plan_read(struct wh_plan *plan, const char *folder)
 	plan->json = json_load_file(path, 0, &error);
 	if (plan->json == NULL)
 		return wh_fail(WH_EXIT_NO_FILE, "%s is no plan of a fleet: %s", folder, error.text);
-	if (wh_json_count(plan->json, "format") != FORMAT || wh_plan_shards(plan) == 0)
+	if (wh_json_count(plan->json, "format") != FORMAT || wh_plan_shards(plan) == 0 ||
+		wh_plan_shards(plan) % wh_plan_sites(plan) != 0)
 		return wh_fail(WH_EXIT_OTHER,
 			"%s is a plan of another version; make it again with `wavehaul fleet send`",
 			folder);
@@ -99,6 +100,26 @@ const json_t *wh_plan_options(const struct wh_plan *plan)
 	return json_object_get(plan->json, wh_plan_gets(plan) ? "get" : "send");
 }
 
+uint32_t wh_plan_sites(const struct wh_plan *plan)
+{
+	size_t sites = json_array_size(json_object_get(plan->json, "targets"));
+
+	return sites > 0 ? (uint32_t)sites : 1;
+}
+
+uint32_t wh_plan_site_shards(const struct wh_plan *plan)
+{
+	return wh_plan_shards(plan) / wh_plan_sites(plan);
+}
+
+const json_t *wh_plan_target(const struct wh_plan *plan, uint32_t shard)
+{
+	if (wh_plan_sites(plan) == 1)
+		return plan->json;
+	return json_array_get(
+		json_object_get(plan->json, "targets"), shard / wh_plan_site_shards(plan));
+}
+
 uint32_t wh_plan_shards(const struct wh_plan *plan)
 {
 	return (uint32_t)json_array_size(json_object_get(plan->json, "shards"));
@@ -112,6 +133,8 @@ const json_t *wh_plan_shard(const struct wh_plan *plan, uint32_t shard)
 void wh_plan_path(const struct wh_plan *plan, uint32_t shard, const char *room, const char *end,
 	char path[PATH_MAX])
 {
+	if (strcmp(room, "shards") == 0)
+		shard %= wh_plan_site_shards(plan);
 	snprintf(path, PATH_MAX, "%.*s/%s/%u%s", PATH_MAX - PLACE_CHARS, plan->folder, room, shard,
 		end);
 }

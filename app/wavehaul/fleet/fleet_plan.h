@@ -39,12 +39,24 @@ bool wh_plan_gets(const struct wh_plan *plan);
 /* The options behind --, of get or send. */
 const json_t *wh_plan_options(const struct wh_plan *plan);
 
+/*
+ * A plan for several sites has its shards once for each: those of the first site, then those of the
+ * second, in the same order. A site gets its shards from the one before it.
+ */
+uint32_t wh_plan_sites(const struct wh_plan *plan);
+
+/* "site" and "path" of a shard's target. */
+const json_t *wh_plan_target(const struct wh_plan *plan, uint32_t shard);
+
+/* How many shards each site has. */
+uint32_t wh_plan_site_shards(const struct wh_plan *plan);
+
 uint32_t wh_plan_shards(const struct wh_plan *plan);
 
 /* Names and bytes that a shard has. */
 const json_t *wh_plan_shard(const struct wh_plan *plan, uint32_t shard);
 
-/* A path in the folder: "state/7.log". */
+/* A path in the folder: "state/7.log". Lists of names are there once for all sites. */
 void wh_plan_path(const struct wh_plan *plan, uint32_t shard, const char *room, const char *end,
 	char path[PATH_MAX]);
 

@@ -25,7 +25,7 @@ json_t *wh_fleet_report(const struct wh_plan *plan, bool *all_done)
 
 		wh_shard_past_read(&past, plan, i);
 		wh_nodes_take(nodes, plan, i, &past);
-		wh_plan_path(plan, i, "state", ".sums", sums);
+		wh_plan_path(plan, i % wh_plan_site_shards(plan), "state", ".sums", sums);
 		*all_done &= past.state == WH_SHARD_DONE;
 		json_array_append_new(shards,
 			json_pack("{s:i, s:b, s:s, s:s, s:i, s:i, s:s, s:O}", "shard", i, "done",
@@ -49,7 +49,8 @@ static void print_line(const char *line, const json_t *begin)
 
 	if (line[sum_chars] == '\0' || line[sum_chars + 1] == '\0')
 		return;
-	printf("%.*s  %s  %s  %s", (int)sum_chars, line, wh_json_text(begin, "node"),
+	printf("%.*s  %s  %s  %s", (int)sum_chars, line,
+		wh_json_text(begin, json_object_get(begin, "from") != NULL ? "from" : "node"),
 		wh_json_text(begin, "receiver"), line + sum_chars + 2);
 }
 
@@ -60,7 +61,7 @@ static bool print_shard(const struct wh_plan *plan, uint32_t shard, const json_t
 	size_t room = 0;
 	FILE *file;
 
-	wh_plan_path(plan, shard, "state", ".sums", path);
+	wh_plan_path(plan, shard % wh_plan_site_shards(plan), "state", ".sums", path);
 	file = fopen(path, "re");
 	if (file == NULL)
 		return wh_fail(false, "cannot read %s: %s", path, strerror(errno));

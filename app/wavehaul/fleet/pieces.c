@@ -9,14 +9,12 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/whole_file.h"
+#include "source/given.h"
 
-/* Below the limits of a request, with room for options of get that are patterns. */
-#define PIECE_NAMES 1000
-#define PIECE_CHARS 12000
 #define NAME_BESIDE 16
 
 struct pieces {
-	const char *host;
+	const struct wh_pieces_how *how;
 	FILE *names;
 	char *held; /* a name that was too much for the piece before; NULL: none */
 	size_t room;
@@ -34,16 +32,21 @@ static bool hold_next(struct pieces *pieces)
 /* Writes the next piece; the name behind it is held. False after a complaint. */
 static bool write_piece(struct pieces *pieces, bool *is_more)
 {
+	const struct wh_pieces_how *how = pieces->how;
 	FILE *to = fopen(pieces->list, "we");
 	size_t chars = 0, names = 0;
 	bool good = to != NULL;
 
 	do {
-		good = good && fprintf(to, "%s:%s%c", pieces->host, pieces->held, '\0') > 0;
+		good = good &&
+		       fprintf(to, "%s:%s%s%s%c", how->host, how->above != NULL ? how->above : "",
+			       how->above != NULL ? "/./" : "",
+			       how->above != NULL ? wh_path_kept(pieces->held) : pieces->held,
+			       '\0') > 0;
 		chars += strlen(pieces->held) + NAME_BESIDE;
 		*is_more = hold_next(pieces);
-	} while (*is_more && ++names < PIECE_NAMES &&
-		 chars + strlen(pieces->held) + NAME_BESIDE <= PIECE_CHARS);
+	} while (*is_more && ++names < how->names &&
+		 chars + strlen(pieces->held) + NAME_BESIDE <= how->chars);
 	if (to != NULL && fclose(to) != 0)
 		good = false;
 	return good || wh_fail(false, "cannot write %s: %s", pieces->list, strerror(errno));
@@ -77,7 +80,7 @@ static int get_all(struct pieces *pieces, wh_piece_fn on_piece, void *context)
 		if (!write_piece(pieces, &is_more))
 			return WH_EXIT_OTHER;
 		status = on_piece(context, pieces->list, pieces->got);
-		if (status == WH_EXIT_OK && !add_sums(pieces))
+		if (status == WH_EXIT_OK && pieces->how->sums && !add_sums(pieces))
 			return WH_EXIT_OTHER;
 		if (first == WH_EXIT_OK)
 			first = status;
@@ -87,31 +90,44 @@ static int get_all(struct pieces *pieces, wh_piece_fn on_piece, void *context)
 	return first;
 }
 
-int wh_pieces_get(const struct wh_plan *plan, uint32_t shard, const char *host,
+/* False after a complaint. */
+static bool open_all(struct pieces *pieces, const struct wh_plan *plan, uint32_t shard)
+{
+	char path[PATH_MAX];
+	int rc;
+
+	wh_plan_path(plan, shard, "state", ".part", pieces->list);
+	wh_plan_path(plan, shard, "state", ".got", pieces->got);
+	wh_plan_path(plan, shard, "shards", "", path);
+	pieces->names = fopen(path, "re");
+	if (pieces->names == NULL)
+		return wh_fail(false, "cannot read %s: %s", path, strerror(errno));
+	if (!pieces->how->sums)
+		return true;
+	wh_plan_path(plan, shard, "state", ".sums", path);
+	rc = wh_whole_file_open(&pieces->sums, path);
+	return rc == 0 || wh_fail(false, "cannot write %s: %s", path, strerror(-rc));
+}
+
+int wh_pieces_go(const struct wh_plan *plan, uint32_t shard, const struct wh_pieces_how *how,
 	wh_piece_fn on_piece, void *context)
 {
-	struct pieces pieces = {.host = host};
-	char path[PATH_MAX];
-	int status, rc;
+	struct pieces pieces = {.how = how};
+	int status = WH_EXIT_OTHER, rc;
 
-	wh_plan_path(plan, shard, "state", ".part", pieces.list);
-	wh_plan_path(plan, shard, "state", ".got", pieces.got);
-	wh_plan_path(plan, shard, "shards", "", path);
-	pieces.names = fopen(path, "re");
-	if (pieces.names == NULL)
-		return wh_fail(WH_EXIT_NO_FILE, "cannot read %s: %s", path, strerror(errno));
-	wh_plan_path(plan, shard, "state", ".sums", path);
-	rc = wh_whole_file_open(&pieces.sums, path);
-	if (rc == 0) {
+	if (open_all(&pieces, plan, shard)) {
 		status = get_all(&pieces, on_piece, context);
-		if (status != WH_EXIT_OK)
+		if (how->sums && status != WH_EXIT_OK) {
 			wh_whole_file_drop(&pieces.sums);
-		else
+		} else if (how->sums) {
 			rc = wh_whole_file_close(&pieces.sums, true);
+			if (rc != 0)
+				status = wh_fail(WH_EXIT_OTHER, "cannot write %s: %s",
+					pieces.sums.path, strerror(-rc));
+		}
 	}
-	if (rc != 0)
-		status = wh_fail(WH_EXIT_OTHER, "cannot write %s: %s", path, strerror(-rc));
-	fclose(pieces.names);
+	if (pieces.names != NULL)
+		fclose(pieces.names);
 	free(pieces.held);
 	return status;
 }

@@ -16,7 +16,7 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 
-#define WORDS_MAX  20
+#define WORDS_MAX  24
 #define LINE_CHARS 1024
 
 struct words {
@@ -94,7 +94,7 @@ static void put_quoted(FILE *to, const char *text)
 }
 
 /* What the shell of a task runs: this program. NULL: it cannot be found. */
-static char *wrap_of(const struct wh_plan *plan, bool checks)
+static char *wrap_of(const struct wh_plan *plan, const struct wh_slurm_array *array)
 {
 	char own[PATH_MAX];
 	ssize_t chars = readlink("/proc/self/exe", own, sizeof(own) - 1);
@@ -107,7 +107,8 @@ static char *wrap_of(const struct wh_plan *plan, bool checks)
 	own[chars < 0 ? 0 : chars] = '\0';
 	fputs("exec ", to);
 	put_quoted(to, own);
-	fprintf(to, " fleet %s \"$SLURM_ARRAY_TASK_ID\" --plan ", checks ? "check" : "task");
+	fprintf(to, " fleet %s $((SLURM_ARRAY_TASK_ID + %u)) --plan ",
+		array->checks ? "check" : "task", array->first);
 	put_quoted(to, plan->folder);
 	if (fclose(to) != 0 || chars <= 0) {
 		free(text);
@@ -196,46 +197,78 @@ static int note_excluded(struct wh_plan *plan, const char *expression)
 	return -1;
 }
 
-int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings, bool checks,
-	const bool *is_wanted, uint64_t *job)
+static const char *list_name(const struct wh_slurm_array *array)
 {
-	char *array = ranges_of(is_wanted, wh_plan_shards(plan));
-	char *wrap = wrap_of(plan, checks);
+	if (array->checks)
+		return "checks";
+	return array->first > 0 ? "passing" : "jobs";
+}
+
+static int note_job(struct wh_plan *plan, const struct wh_slurm_array *array, uint64_t job)
+{
+	const char *list = list_name(array);
+	char name[24];
+
+	if (json_object_get(plan->json, list) == NULL)
+		json_object_set_new(plan->json, list, json_array());
+	json_array_append_new(json_object_get(plan->json, list), json_integer((json_int_t)job));
+	if (array->first > 0) {
+		if (json_object_get(plan->json, "firsts") == NULL)
+			json_object_set_new(plan->json, "firsts", json_object());
+		snprintf(name, sizeof(name), "%" PRIu64, job);
+		json_object_set_new(
+			json_object_get(plan->json, "firsts"), name, json_integer(array->first));
+	}
+	return wh_plan_write(plan);
+}
+
+static void add_words(struct words *words, const struct wh_plan *plan,
+	const struct wh_settings *settings, const struct wh_slurm_array *array)
+{
+	add_word(words, "sbatch");
+	add_word(words, "--parsable");
+	add_word(words, "--requeue");
+	add_word(words, "--open-mode=append");
+	add_word(words, "--job-name=wavehaul-%s", wh_json_text(plan->json, "site"));
+	add_word(words, "--output=%s/tasks/%%a%s", plan->folder, array->first > 0 ? ".%A" : "");
+	add_option(words, "partition", settings->partition);
+	add_option(words, "account", settings->account);
+	/* What a site passes on does not use this site's. */
+	if (array->first == 0)
+		add_option(words, "licenses", settings->licenses);
+	add_option(words, "exclude", settings->exclude_nodes);
+	if (array->after > 0) {
+		add_word(words, "--dependency=aftercorr:%" PRIu64, array->after);
+		add_word(words, "--kill-on-invalid-dep=yes");
+	}
+}
+
+int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings,
+	const struct wh_slurm_array *array, uint64_t *job)
+{
+	char *ranges = ranges_of(array->is_wanted, wh_plan_site_shards(plan));
+	char *wrap = wrap_of(plan, array);
 	struct words words = {0};
-	const char *list = checks ? "checks" : "jobs";
 	int status = note_excluded(plan, settings->exclude_nodes);
 
 	*job = 0;
 	if (status != -1)
 		goto out;
-	if (array != NULL && wrap != NULL) {
-		add_word(&words, "sbatch");
-		add_word(&words, "--parsable");
-		add_word(&words, "--requeue");
-		add_word(&words, "--open-mode=append");
-		add_word(&words, "--job-name=wavehaul-%s", wh_json_text(plan->json, "site"));
-		add_word(&words, "--array=%s", array);
-		add_word(&words, "--output=%s/tasks/%%a", plan->folder);
-		add_option(&words, "partition", settings->partition);
-		add_option(&words, "account", settings->account);
-		add_option(&words, "licenses", settings->licenses);
-		add_option(&words, "exclude", settings->exclude_nodes);
+	if (ranges != NULL && wrap != NULL) {
+		add_words(&words, plan, settings, array);
+		add_word(&words, "--array=%s", ranges);
 		add_word(&words, "--wrap=%s", wrap);
 		status = run_words(&words, take_job, job);
 	}
-	if (status != 0 || *job == 0) {
+	if (status != 0 || *job == 0)
 		status = wh_fail(WH_EXIT_OTHER,
 			"Slurm has not taken the array; what is planned in %s "
 			"can be given to it again: `wavehaul fleet %s`",
-			plan->folder, checks ? "verify" : "retry");
-		goto out;
-	}
-	if (json_object_get(plan->json, list) == NULL)
-		json_object_set_new(plan->json, list, json_array());
-	json_array_append_new(json_object_get(plan->json, list), json_integer((json_int_t)*job));
-	status = wh_plan_write(plan);
+			plan->folder, array->checks ? "verify" : "retry");
+	else
+		status = note_job(plan, array, *job);
 out:
-	free(array);
+	free(ranges);
 	free(wrap);
 	return status;
 }
@@ -260,12 +293,16 @@ static void take_task(void *context, char *line)
 	const struct looking *looking = context;
 	struct wh_slurm_task task = {0};
 	const json_t *plan = looking->plan->json;
+	char name[24];
 
 	if (sscanf(line, "%" SCNu64 "|%" SCNu32 "|%15[^|]|%255[^|]|%255s", &task.job, &task.shard,
 		    task.state, task.reason, task.node) < 4)
 		return;
 	task.checks = has_job(json_object_get(plan, "checks"), task.job);
-	if (task.checks || has_job(json_object_get(plan, "jobs"), task.job))
+	snprintf(name, sizeof(name), "%" PRIu64, task.job);
+	task.shard += (uint32_t)wh_json_count(json_object_get(plan, "firsts"), name);
+	if (task.checks || has_job(json_object_get(plan, "jobs"), task.job) ||
+		has_job(json_object_get(plan, "passing"), task.job))
 		looking->on_task(looking->context, &task);
 }
 
@@ -290,7 +327,7 @@ bool wh_slurm_look(const struct wh_plan *plan,
 }
 
 /* Of the plan's jobs, those in the queue. */
-static void note_job(void *context, const struct wh_slurm_task *task)
+static void see_job(void *context, const struct wh_slurm_task *task)
 {
 	char name[24];
 
@@ -306,7 +343,7 @@ int wh_slurm_cancel(const struct wh_plan *plan)
 	json_t *value;
 	int status = WH_EXIT_OTHER;
 
-	if (!wh_slurm_look(plan, note_job, jobs))
+	if (!wh_slurm_look(plan, see_job, jobs))
 		goto out;
 	status = -1;
 	json_object_foreach(jobs, name, value)

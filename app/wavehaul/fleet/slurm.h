@@ -18,12 +18,20 @@ struct wh_slurm_task {
 	char reason[256]; /* why it waits */
 };
 
+struct wh_slurm_array {
+	bool checks;
+	const bool *is_wanted; /* of the shards of a site */
+	uint32_t first;        /* shard of that site */
+	uint64_t after;        /* each begins once the same one of this job is over; 0: none */
+};
+
 /*
- * Submits an array of the shards that `is_wanted`, whose tasks send or check them, and notes its
- * job in the plan, under "jobs" or "checks". -1, or an exit status after a complaint.
+ * Submits an array of shards, whose tasks send or check them, and notes its job in the plan, under
+ * "jobs", "checks", or "passing" if a site passes them on; and under "firsts" if its first shard is
+ * not 0. -1, or an exit status after a complaint.
  */
-int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings, bool checks,
-	const bool *is_wanted, uint64_t *job);
+int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings,
+	const struct wh_slurm_array *array, uint64_t *job);
 
 /*
  * Tells each task of the plan that is in the queue. False after a complaint: the queue cannot be

@@ -16,6 +16,7 @@
 #include "cli/whole_file.h"
 #include "fleet/move.h"
 #include "fleet/pieces.h"
+#include "fleet/relay.h"
 #include "fleet/shard_log.h"
 #include "fleet/site.h"
 
@@ -26,11 +27,22 @@
 
 #define DIFFERING_MAX 10 /* are named */
 
+/* Below the limits of a request, with room for options of get that are patterns. */
+#define GET_NAMES 1000
+#define GET_CHARS 12000
+
 struct task {
 	const struct wh_plan *plan;
 	uint32_t shard;
 	char own[PATH_MAX]; /* this program */
 	struct wh_site site;
+	uint16_t order[WH_SITE_RECEIVERS_MAX]; /* of its receivers in service */
+	uint32_t count;
+	const json_t
+		*giver; /* the target that has the shard and passes it on; NULL: this node does */
+	struct wh_site from;
+	uint16_t from_order[WH_SITE_RECEIVERS_MAX];
+	uint32_t from_count;
 	bool gets;
 	const char *address; /* of the receiver, or of the server that it gets from */
 	json_t *end;         /* what send or get told at its end; NULL: it did not come that far */
@@ -114,7 +126,8 @@ static char **command_of(const struct task *task, const char *list, const char *
 	if (good && asprintf(&words[count++], "--files-from=%s", list) >= 0 &&
 		asprintf(&words[count++], "--manifest=%s", sums) >= 0 &&
 		asprintf(&words[count++], "%s%s%s/", task->gets ? "" : task->address,
-			task->gets ? "" : ":", wh_json_text(task->plan->json, "path")) >= 0)
+			task->gets ? "" : ":",
+			wh_json_text(wh_plan_target(task->plan, task->shard), "path")) >= 0)
 		return words;
 	if (count > 0)
 		words[count - 1] = NULL; /* asprintf(3) leaves it undefined */
@@ -151,25 +164,6 @@ static int run(struct task *task, const char *list, const char *sums)
 	return status;
 }
 
-/* Adds what the pieces before have told. The rate of one alone would say nothing of the shard. */
-static void add_end(json_t *end, const json_t *before)
-{
-	static const char *const sums[] = {
-		"files", "skipped", "failed", "bytes", "moved_bytes", "resumed_bytes"};
-	const json_t *error = json_object_get(before, "error");
-
-	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
-		json_object_set_new(end, sums[i],
-			json_integer((json_int_t)(wh_json_count(end, sums[i]) +
-						  wh_json_count(before, sums[i]))));
-	json_object_set_new(end, "seconds",
-		json_real(json_number_value(json_object_get(end, "seconds")) +
-			  json_number_value(json_object_get(before, "seconds"))));
-	json_object_del(end, "goodput_bps");
-	if (json_is_string(error))
-		json_object_set(end, "error", (json_t *)error);
-}
-
 static int get_piece(void *context, const char *list, const char *sums)
 {
 	struct task *task = context;
@@ -182,20 +176,76 @@ static int get_piece(void *context, const char *list, const char *sums)
 	if (task->end == NULL)
 		task->end = json_incref(before);
 	else if (before != NULL)
-		add_end(task->end, before);
+		wh_end_add(task->end, before);
 	json_decref(before);
 	return status;
 }
 
-static int carry(struct task *task, const struct wh_site_receiver *receiver)
+static void take_now(void *context, json_t *now)
 {
+	const struct task *task = context;
+
+	if (task->differing == NULL)
+		keep_now(task, now);
+}
+
+/* One of the ways on which a shard can go. */
+struct hop {
+	const struct wh_site_receiver *to;
+	const struct wh_site_receiver *from; /* NULL: from this node */
+};
+
+static uint32_t count_hops(const struct task *task)
+{
+	return task->giver != NULL ? task->count * task->from_count : task->count;
+}
+
+/* The i-th: each has another giver and receiver, and a round of givers shifts the receivers. */
+static struct hop hop_of(const struct task *task, uint32_t i)
+{
+	struct hop hop = {0};
+
+	if (task->giver != NULL) {
+		hop.from = &task->from.receiver[task->from_order[i % task->from_count]];
+		i += i / task->from_count;
+	}
+	hop.to = &task->site.receiver[task->order[i % task->count]];
+	return hop;
+}
+
+static int relay(struct task *task, const struct hop *hop)
+{
+	struct wh_relay relay = {.own = task->own,
+		.plan = task->plan,
+		.shard = task->shard,
+		.from = hop->from->address,
+		.from_path = wh_json_text(task->giver, "path"),
+		.to = hop->to->address,
+		.on_now = take_now,
+		.context = task};
+	int status;
+
+	task->before = 0;
+	status = wh_relay_run(&relay);
+	task->end = relay.end;
+	if (task->differing != NULL)
+		task->differed = wh_json_count(relay.end, "files");
+	return status;
+}
+
+static int carry(struct task *task, const struct hop *hop)
+{
+	const struct wh_pieces_how how = {
+		.host = hop->to->address, .names = GET_NAMES, .chars = GET_CHARS, .sums = true};
 	char names[PATH_MAX], sums[PATH_MAX];
 
 	json_decref(task->end);
 	task->end = NULL;
-	task->address = receiver->address;
+	task->address = hop->to->address;
+	if (hop->from != NULL)
+		return relay(task, hop);
 	if (task->gets)
-		return wh_pieces_get(task->plan, task->shard, receiver->address, get_piece, task);
+		return wh_pieces_go(task->plan, task->shard, &how, get_piece, task);
 	wh_plan_path(task->plan, task->shard, "shards", "", names);
 	wh_plan_path(task->plan, task->shard, "state", ".sums", sums);
 	return run(task, names, sums);
@@ -211,13 +261,25 @@ static json_t *node_json(void)
 	return wh_word_to_json(node);
 }
 
-static void note_begin(const struct task *task, const char *receiver)
+/* Where there are several sites, with its site's: "stfc:dtn1". */
+static json_t *name_of(
+	const struct task *task, const json_t *target, const struct wh_site_receiver *receiver)
+{
+	if (wh_plan_sites(task->plan) == 1)
+		return json_string(receiver->name);
+	return json_sprintf("%s:%s", wh_json_text(target, "site"), receiver->name);
+}
+
+static void note_begin(const struct task *task, const struct hop *hop)
 {
 	const char *job = getenv("SLURM_ARRAY_JOB_ID");
+	json_t *event = json_pack("{s:s, s:o, s:o, s:s}", "event", "begin", "node", node_json(),
+		"receiver", name_of(task, wh_plan_target(task->plan, task->shard), hop->to), "job",
+		job != NULL ? job : "");
 
-	(void)wh_shard_note(task->plan, task->shard,
-		json_pack("{s:s, s:o, s:s, s:s}", "event", "begin", "node", node_json(), "receiver",
-			receiver, "job", job != NULL ? job : ""));
+	if (hop->from != NULL)
+		json_object_set_new(event, "from", name_of(task, task->giver, hop->from));
+	(void)wh_shard_note(task->plan, task->shard, event);
 }
 
 /* `passed`: another receiver takes its place. What send said of files and bytes is kept. */
@@ -235,22 +297,59 @@ static int note_end(const struct task *task, int status, bool passed)
 	return wh_shard_note(task->plan, task->shard, event);
 }
 
-/* The receivers in service, as the file of the site is now. -1, or an exit status. */
-static int find_receivers(struct task *task, uint16_t order[WH_SITE_RECEIVERS_MAX], uint32_t *count)
+static bool is_done(const struct wh_plan *plan, uint32_t shard)
 {
-	const json_t *plan = task->plan->json;
-	int status =
-		wh_site_read(&task->site, wh_json_text(plan, "sites"), wh_json_text(plan, "site"));
+	struct wh_shard_past past;
+
+	wh_shard_past_read(&past, plan, shard);
+	wh_shard_past_free(&past);
+	return past.state == WH_SHARD_DONE;
+}
+
+/* The receivers in service, as the file of the site is now. -1, or an exit status. */
+static int read_site(const struct task *task, const json_t *target, struct wh_site *site,
+	uint16_t order[WH_SITE_RECEIVERS_MAX], uint32_t *count)
+{
+	const char *name = wh_json_text(target, "site");
+	int status = wh_site_read(site, wh_json_text(task->plan->json, "sites"), name);
 
 	if (status != -1)
 		return status;
-	*count = wh_site_order(&task->site, task->shard, order);
+	*count = wh_site_order(site, task->shard % wh_plan_site_shards(task->plan), order);
 	if (*count > 0)
 		return -1;
 	return wh_fail(WH_EXIT_NETWORK,
 		"all receivers of %s are under maintenance; `wavehaul fleet retry` begins what is "
 		"left",
-		wh_json_text(plan, "site"));
+		name);
+}
+
+/* The site before this one passes a shard on, or the one before that, if that is where it got. */
+static int find_giver(struct task *task)
+{
+	uint32_t shards = wh_plan_site_shards(task->plan);
+	uint32_t at = task->shard;
+
+	task->giver = NULL;
+	if (at < shards)
+		return -1;
+	do
+		at -= shards;
+	while (at >= shards && !is_done(task->plan, at));
+	if (!is_done(task->plan, at))
+		return wh_fail(WH_EXIT_PARTIAL,
+			"no site has shard %u yet; `wavehaul fleet retry` gives it to Slurm again",
+			at);
+	task->giver = wh_plan_target(task->plan, at);
+	return read_site(task, task->giver, &task->from, task->from_order, &task->from_count);
+}
+
+static int find_receivers(struct task *task)
+{
+	int status = read_site(task, wh_plan_target(task->plan, task->shard), &task->site,
+		task->order, &task->count);
+
+	return status == -1 ? find_giver(task) : status;
 }
 
 static bool is_unreached(int status)
@@ -261,28 +360,29 @@ static bool is_unreached(int status)
 /* One try. -1: the next; else an exit status. */
 static int try_once(struct task *task, const struct wh_shard_past *past)
 {
-	uint16_t order[WH_SITE_RECEIVERS_MAX];
-	const struct wh_site_receiver *receiver;
-	uint32_t count;
+	int status = find_receivers(task);
+	struct hop hop;
 	bool passed;
-	int status = find_receivers(task, order, &count);
 
 	if (status != -1)
 		return status;
-	receiver = &task->site.receiver[order[(past->failures + past->passed) % count]];
-	note_begin(task, receiver->name);
-	status = carry(task, receiver);
-	passed = is_unreached(status) && past->passed + 1 < count;
+	hop = hop_of(task, past->failures + past->passed);
+	note_begin(task, &hop);
+	status = carry(task, &hop);
+	passed = is_unreached(status) && past->passed + 1 < count_hops(task);
 	if (note_end(task, status, passed) != -1)
 		return WH_EXIT_OTHER;
 	if (status == WH_EXIT_OK)
 		return WH_EXIT_OK;
 	wh_say("shard %u: `%s` %s %s ended with exit status %d", task->shard,
-		task->gets ? "get" : "send", task->gets ? "from" : "to", receiver->name, status);
+		hop.from != NULL ? "copy"
+		: task->gets     ? "get"
+				 : "send",
+		task->gets ? "from" : "to", hop.to->name, status);
 	if (passed)
 		return -1;
 	if (past->failures + 1 < WH_SHARD_FAILURES_MAX) {
-		if (wh_fleet_move(task->plan, task->shard, count))
+		if (wh_fleet_move(task->plan, task->shard, task->count))
 			return WH_EXIT_PARTIAL;
 		(void)sleep(PAUSE_S << past->failures);
 	}
@@ -305,6 +405,18 @@ static struct task *new_task(const struct wh_plan *plan, uint32_t shard)
 	return NULL;
 }
 
+/*
+ * Where another site waits for the shard, that gets it from a site before this one: Slurm begins it
+ * only behind a task that ended well.
+ */
+static int give_up(const struct task *task)
+{
+	(void)wh_fail(WH_EXIT_PARTIAL,
+		"shard %u has failed %d times and is given up; `wavehaul fleet status` says why",
+		task->shard, WH_SHARD_FAILURES_MAX);
+	return wh_plan_sites(task->plan) > 1 ? WH_EXIT_OK : WH_EXIT_PARTIAL;
+}
+
 /* A try after the other, as the log says: also that of a task before, on another node. */
 int wh_fleet_task(const struct wh_plan *plan, uint32_t shard)
 {
@@ -318,10 +430,7 @@ int wh_fleet_task(const struct wh_plan *plan, uint32_t shard)
 		if (past.state == WH_SHARD_DONE)
 			status = WH_EXIT_OK;
 		else if (past.state == WH_SHARD_GIVEN_UP)
-			status = wh_fail(WH_EXIT_PARTIAL,
-				"shard %u has failed %d times and is given "
-				"up; `wavehaul fleet status` says why",
-				shard, WH_SHARD_FAILURES_MAX);
+			status = give_up(task);
 		else
 			status = try_once(task, &past);
 		wh_shard_past_free(&past);
@@ -332,27 +441,18 @@ int wh_fleet_task(const struct wh_plan *plan, uint32_t shard)
 	return status;
 }
 
-static bool is_done(const struct wh_plan *plan, uint32_t shard)
-{
-	struct wh_shard_past past;
-
-	wh_shard_past_read(&past, plan, shard);
-	wh_shard_past_free(&past);
-	return past.state == WH_SHARD_DONE;
-}
-
 /* By the first receiver that answers. */
 static int check_once(struct task *task, const char **receiver)
 {
-	uint16_t order[WH_SITE_RECEIVERS_MAX];
-	uint32_t count;
-	int status = find_receivers(task, order, &count);
+	int status = find_receivers(task);
 
 	if (status != -1)
 		return status;
-	for (uint32_t i = 0; i < count && (i == 0 || is_unreached(status)); i++) {
-		*receiver = task->site.receiver[order[i]].name;
-		status = carry(task, &task->site.receiver[order[i]]);
+	for (uint32_t i = 0; i < count_hops(task) && (i == 0 || is_unreached(status)); i++) {
+		struct hop hop = hop_of(task, i);
+
+		*receiver = hop.to->name;
+		status = carry(task, &hop);
 	}
 	return status;
 }

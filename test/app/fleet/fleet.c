@@ -388,6 +388,31 @@ static void nodes_that_fail(void)
 	tree_free(&tree);
 }
 
+/* Shards of each site one after the other; lists of names are there once. */
+static void several_sites(void)
+{
+	struct wh_plan plan = {.folder = "/p"};
+	char path[PATH_MAX];
+
+	plan.json = json_pack("{s:s, s:s, s:[n,n,n,n,n,n], s:[{s:s, s:s}, {s:s, s:s}]}", "site",
+		"a", "path", "in", "shards", "targets", "site", "a", "path", "in", "site", "b",
+		"path", "on");
+	CU_ASSERT_EQUAL(wh_plan_sites(&plan), 2);
+	CU_ASSERT_EQUAL(wh_plan_site_shards(&plan), 3);
+	CU_ASSERT_STRING_EQUAL(
+		json_string_value(json_object_get(wh_plan_target(&plan, 2), "site")), "a");
+	CU_ASSERT_STRING_EQUAL(
+		json_string_value(json_object_get(wh_plan_target(&plan, 3), "path")), "on");
+	wh_plan_path(&plan, 4, "shards", "", path);
+	CU_ASSERT_STRING_EQUAL(path, "/p/shards/1");
+	wh_plan_path(&plan, 4, "state", ".log", path);
+	CU_ASSERT_STRING_EQUAL(path, "/p/state/4.log");
+	json_object_del(plan.json, "targets");
+	CU_ASSERT_EQUAL(wh_plan_sites(&plan), 1);
+	CU_ASSERT_PTR_EQUAL(wh_plan_target(&plan, 5), plan.json);
+	wh_plan_free(&plan);
+}
+
 static void expect_deadline(json_t *found, double needs_bps, json_int_t done_s, const char *met)
 {
 	char *text = json_dumps(json_object_get(found, "met"), JSON_ENCODE_ANY);
@@ -436,6 +461,7 @@ CU_TestInfo wh_tests[] = {
 	{"names at a server", names_at_a_server},
 	{"tries of a shard", tries_of_a_shard},
 	{"nodes that fail", nodes_that_fail},
+	{"several sites", several_sites},
 	{"deadlines", deadlines},
 	{"rates of receivers", rates_of_receivers},
 	CU_TEST_INFO_NULL,
