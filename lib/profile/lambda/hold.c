@@ -283,7 +283,7 @@ void wh_lambda_hold(struct wh_control *control, const struct wh_delivery_event *
 	if (others_are_here(lambda, event)) {
 		lambda->loss.trial = WH_LAMBDA_NO_TRIAL;
 		lambda->drains = 0.0;
-		wh_lambda_begin_cut(lambda, event);
+		wh_lambda_begin_cut(control, event);
 		return;
 	}
 	if (!is_sampled(lambda, event) || lambda->drains > 0.0) {

@@ -148,8 +148,7 @@ static bool others_fill(struct wh_control *control, const struct wh_delivery_eve
 		return false;
 	}
 	lambda->full_s = fmax(lambda->full_s + (full ? span_s : -span_s), 0.0);
-	return wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_FAIR &&
-	       lambda->full_s > patience_s;
+	return lambda->full_s > patience_s;
 }
 
 static void law(struct wh_control *control, const struct wh_delivery_event *event)
@@ -206,10 +205,10 @@ static void on_options(struct wh_control *control)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	double share = wh_lambda_option(control, WH_LAMBDA_SHARE);
-	bool competed = lambda->mode == WH_LAMBDA_WINDOW && share != WH_SHARING_FAIR;
+	bool shared = lambda->mode >= WH_LAMBDA_CUT && share != WH_SHARING_FAIR;
 	bool gave_way = lambda->mode == WH_LAMBDA_YIELD && share != WH_SHARING_SCAVENGER;
 
-	if (!competed && !gave_way)
+	if (!shared && !gave_way)
 		return;
 	lambda->yield = (struct wh_lambda_yield){0};
 	lambda->mode = WH_LAMBDA_VERIFY;

@@ -167,7 +167,7 @@ void wh_lambda_verify(struct wh_control *control, const struct wh_delivery_event
 void wh_lambda_hold(struct wh_control *control, const struct wh_delivery_event *event);
 
 /* share.c. Others are there: reduce with them; or they were there at the start: rise with them. */
-void wh_lambda_begin_cut(struct wh_lambda *lambda, const struct wh_delivery_event *event);
+void wh_lambda_begin_cut(struct wh_control *control, const struct wh_delivery_event *event);
 void wh_lambda_begin_fill(struct wh_lambda *lambda, const struct wh_delivery_event *event);
 void wh_lambda_begin_after_others(struct wh_lambda *lambda);
 void wh_lambda_share(struct wh_control *control, const struct wh_delivery_event *event);

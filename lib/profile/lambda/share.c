@@ -111,12 +111,15 @@ static void begin_cut(struct wh_lambda *lambda, const struct wh_delivery_event *
 	wh_lambda_mark(lambda, event);
 }
 
-void wh_lambda_begin_cut(struct wh_lambda *lambda, const struct wh_delivery_event *event)
+/* A misread train, or a dedicated path, has no others: the line is what arrives. */
+void wh_lambda_begin_cut(struct wh_control *control, const struct wh_delivery_event *event)
 {
+	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	double part_pps = wh_lambda_part_pps(lambda);
 
-	if (lambda->seeks &&
-		wh_lambda_train_false(wh_lambda_line_pps(lambda), lambda->rate_pps, part_pps)) {
+	if (wh_lambda_is_dedicated(control) ||
+		(lambda->seeks && wh_lambda_train_false(wh_lambda_line_pps(lambda),
+					  lambda->rate_pps, part_pps))) {
 		lambda->line_pps = lambda->own_pps = part_pps;
 		lambda->busy_pps = part_pps;
 		wh_lambda_set_rate(lambda, part_pps);

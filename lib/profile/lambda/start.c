@@ -152,10 +152,11 @@ void wh_lambda_verify(struct wh_control *control, const struct wh_delivery_event
 	if (!path->filling)
 		return;
 	lambda->own_pps = lambda->line_pps;
-	if (path->queue_s >= params.verify_queue * wh_lambda_target_s(control)) {
+	if (path->queue_s < params.verify_queue * wh_lambda_target_s(control)) {
+		wh_lambda_set_rate(lambda, lambda->line_pps);
+	} else if (!wh_lambda_is_dedicated(control)) {
 		wh_lambda_begin_fill(lambda, event);
 		return;
 	}
-	wh_lambda_set_rate(lambda, lambda->line_pps);
 	wh_lambda_begin_hold(lambda, event);
 }
