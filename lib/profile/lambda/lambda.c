@@ -121,11 +121,13 @@ static void learn_noise(struct wh_lambda *lambda)
 	bool low = path->latest_s < params.low * lambda->longest_s;
 	double seen = (double)(path->seen_pkts - lambda->low_seen_pkts);
 	double came = (double)(path->delivered_pkts - lambda->low_delivered_pkts);
+	double lost = fmax(seen - came, 0.0);
+	/* Nobody looks for runs with repair packets. */
+	double runs = path->lost_runs > 0 ? (double)(path->lost_runs - lambda->low_runs) : lost;
 
 	if (low && lambda->was_low && lambda->mode >= WH_LAMBDA_CUT &&
 		lambda->rate_pps < params.whole * lambda->peak_pps)
-		wh_lambda_loss_learn(&lambda->loss, seen, fmax(seen - came, 0.0),
-			(double)(path->lost_runs - lambda->low_runs));
+		wh_lambda_loss_learn(&lambda->loss, seen, lost, runs);
 	lambda->was_low = low;
 	lambda->low_seen_pkts = path->seen_pkts;
 	lambda->low_delivered_pkts = path->delivered_pkts;

@@ -65,34 +65,18 @@ double wh_lambda_loss_sure_noise(const struct wh_lambda_loss *loss)
 	return loss->noise.pkts >= params.sure_pkts ? wh_lambda_loss_noise(loss) : 0.0;
 }
 
-/* Ratio of variance to mean of the number of losses: 20 with bursts of 20. */
-static void learn_spread(struct wh_lambda_loss *loss, double pkts, double lost_pkts)
-{
-	double mean = wh_lambda_loss_noise(loss) * pkts;
-
-	if (mean <= 0.0)
-		return;
-
-	double spread = fmin((lost_pkts - mean) * (lost_pkts - mean) / mean, params.spread_most);
-
-	/* A sample with less than one loss expected tells little. */
-	loss->spread +=
-		(spread - loss->spread) * fmin(params.spread_learnt * mean, params.spread_learnt);
-}
-
-/* At least that of runs whose lengths have a geometric distribution. */
+/* Variance to mean of a number of losses in runs, whose lengths have a geometric distribution. */
 static double spread_of(const struct wh_lambda_loss *loss)
 {
 	double length = loss->noise.lost_pkts / fmax(loss->noise.runs, 1.0);
 
-	return fmax(fmax(loss->spread, fmin(2.0 * length - 1.0, params.spread_most)), 1.0);
+	return fmax(2.0 * length - 1.0, 1.0);
 }
 
 static void add_noise(struct wh_lambda_loss *loss, const struct wh_lambda_losses *more)
 {
 	struct wh_lambda_losses *noise = &loss->noise;
 
-	learn_spread(loss, more->pkts, more->lost_pkts);
 	add(noise, more);
 	if (noise->pkts > params.noise_pkts) {
 		double kept = params.noise_pkts / noise->pkts;

@@ -27,7 +27,6 @@ struct wh_lambda_losses {
 
 struct wh_lambda_loss {
 	struct wh_lambda_losses noise; /* recent */
-	double spread;                 /* variance of the number of losses, divided by its mean */
 	enum wh_lambda_trial trial;
 	uint32_t doubts;
 	struct wh_lambda_losses doubted;

@@ -24,10 +24,10 @@ struct wh_lambda_params {
 		drain_soon_rtt, drain_more, drain_shows, drained, short_doubles_s, sample_s,
 		sample_slow_s, sample_pauses, sample_overtaken, sample_rtt_most, drain_most;
 	double noise_pkts, noise_prior_pkts, sure_pkts, sigmas, bearable_lost, bearable_more,
-		doubts, doubts_pkts, doubts_runs, spread_most, spread_learnt, lower, lower_arrives,
-		lower_least, lower_drastic, drastic, drastic_pkts, lost_same, noise_most, drains,
-		surely, trial_runs, trial_pkts, trial_s, trial_samples, trial_pkts_max,
-		under_ceiling, ceiling_s, ceiling_rtt, ceiling_most_s, same, beyond;
+		doubts, doubts_pkts, doubts_runs, lower, lower_arrives, lower_least, lower_drastic,
+		drastic, drastic_pkts, lost_same, noise_most, drains, surely, trial_runs,
+		trial_pkts, trial_s, trial_samples, trial_pkts_max, under_ceiling, ceiling_s,
+		ceiling_rtt, ceiling_most_s, same, beyond;
 	double cut_most, cut_least, cut_fades, rise, rise_double_s, rise_least, cut_floor,
 		check_rtt, checks, shorter, same_s, vain, free, free_most, fell, since_most_s,
 		peak_fades, lengthens;
@@ -145,8 +145,6 @@ static const struct wh_lambda_params params = {
 	.doubts = 4, /* suspicious samples in a row; a burst of losses is in one only */
 	.doubts_pkts = 1000.0, /* or one sample of this many packets, ... */
 	.doubts_runs = 5.0, /* ... if this many runs of losses are in these: fewer are chance */
-	.spread_most = 100.0, /* of variance to mean of losses, learnt ... */
-	.spread_learnt = 0.1, /* ... by so much from a sample */
 	.lower = 0.95, /* rate of the trial: PCC tries 5 % less */
 	.lower_arrives = 0.98, /* or a little below the arrival rate, ... */
 	.lower_least = 0.8, /* ... but not far down because of a few losses in a row */
