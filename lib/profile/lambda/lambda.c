@@ -227,7 +227,7 @@ static void on_tick(struct wh_control *control, const struct wh_tick_event *even
 	bool heard = lambda->path.seen_pkts > 0;
 	double rtt_s = heard ? wh_lambda_path_rtt_s(&lambda->path)
 			     : (double)event->rtt_tsc / lambda->path.hz;
-	double patience_s = fmax(heard ? params.still_s : params.still_first_s,
+	double patience_s = fmax(heard ? 0.0 : params.still_first_s,
 		params.still_rtt * rtt_s + 2.0 * lambda->path.queue_s +
 			params.still_pkts / lambda->rate_pps +
 			fmin(lambda->path.gap_s, params.report_s));

@@ -16,7 +16,7 @@ struct wh_lambda_params {
 		gap_forgets, short_pkts, train_still_reports, train_still_spacings, used_share,
 		paused_most, paused_span, false_train;
 	double trains, disordered, verify, verify_queue, verify_own, jump_own, low, whole, full_s,
-		full_rtt, window_least_pkts, slack_pkts, still_rtt, still_s, still_pkts, report_s,
+		full_rtt, window_least_pkts, slack_pkts, still_rtt, still_pkts, report_s,
 		still_first_s, data_per_report, most_of_line, known_rtt_most;
 	double others, step, step_most, step_paused, steps_most, step_grows, step_grows_most, seek,
 		blind_step, overload, step_little, flat, gain, gain_most, busy_less, spared,
@@ -92,7 +92,6 @@ static const struct wh_lambda_params params = {
 	.window_least_pkts = 2.0, /* of any window */
 	.slack_pkts = 2.0, /* beyond what is in flight */
 	.still_rtt = 1.5, /* without news before a packet is sent to fetch some, */
-	.still_s = 5e-3, /* ... no less than this, */
 	.still_pkts = 3.0, /* and this many packet intervals, */
 	.report_s = 10e-3, /* the most between two reports (feedback.period_us) */
 	.still_first_s = 1.0, /* before the first news */
