@@ -8,6 +8,7 @@
 #include "cli/nearest/nearest.h"
 #include "cli/program/program.h"
 #include "cli/settings_table.h"
+#include "host/tsc.h"
 #include "laboratory.h"
 #include "seal/secret_heap.h"
 #include "verbs.h"
@@ -125,6 +126,7 @@ int main(int argc, char **argv)
 		return WH_EXIT_USAGE;
 	if (wh_verb_is_of_laboratory(verb))
 		return wh_laboratory_run(argv);
+	wh_tsc_begin();
 	(void)wh_secret_heap_begin();
 	return wh_program_finish(run(verb, argc - 1, argv + 1));
 }

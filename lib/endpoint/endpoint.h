@@ -136,6 +136,11 @@ struct wh_endpoint_config {
 	 * into datagrams_out.
 	 */
 	bool with_handshake;
+	/*
+	 * A cookie that one peer has got by another way, for one handshake: whoever comes with it
+	 * first. Zeros: none.
+	 */
+	uint8_t told_cookie[WH_COOKIE_BYTES];
 	uint32_t queue;
 	void *context;
 };
@@ -153,6 +158,12 @@ struct wh_closing_packet {
 	uint8_t packet[WH_HEAD_BYTES + WH_DIGEST_BYTES]; /* sealed, ready to be sent */
 };
 
+/* Who has come with the cookie that was told. */
+struct wh_told_taker {
+	struct wh_address peer; /* family 0: nobody yet */
+	uint64_t handshake;
+};
+
 /* Sessions that the other half may still use, oldest first. */
 struct wh_leaving {
 	struct wh_session *first;
@@ -162,6 +173,7 @@ struct wh_leaving {
 struct wh_endpoint {
 	struct wh_endpoint_config config;
 	struct wh_listener listener;
+	struct wh_told_taker told;             /* RX core */
 	_Atomic(struct wh_session *) *session; /* by place */
 	struct wh_half *rx;
 	struct wh_half *tx;

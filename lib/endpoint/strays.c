@@ -154,18 +154,36 @@ static uint32_t put_off(struct wh_endpoint *endpoint, uint64_t now_tsc,
 	return length;
 }
 
+/* A copy from elsewhere, or of another handshake, is refused: that cookie does not prove it. */
+static bool is_told(
+	struct wh_endpoint *endpoint, const struct wh_crypto *crypto, const struct wh_address *from)
+{
+	static const uint8_t none[WH_COOKIE_BYTES];
+	const uint8_t *cookie = endpoint->config.told_cookie;
+	struct wh_told_taker *told = &endpoint->told;
+
+	if (memcmp(crypto->cookie, cookie, WH_COOKIE_BYTES) != 0 ||
+		memcmp(cookie, none, WH_COOKIE_BYTES) == 0)
+		return false;
+	if (told->peer.family == 0)
+		*told = (struct wh_told_taker){.peer = *from, .handshake = crypto->handshake};
+	return wh_address_equal(&told->peer, from) && told->handshake == crypto->handshake;
+}
+
 /* Whether the sender has a valid cookie of ours, or knows the number of our own handshake. */
-static bool is_known(const struct wh_endpoint *endpoint, uint64_t now_tsc,
-	const struct wh_packet *packet, const struct wh_address *from, uint64_t *age_us)
+static bool is_known(struct wh_endpoint *endpoint, uint64_t now_tsc, const struct wh_packet *packet,
+	const struct wh_address *from, uint64_t *age_us)
 {
 	const struct wh_crypto *crypto = &packet->crypto;
 
 	*age_us = 0;
 	if (packet->type == WH_PACKET_CRYPTO && packet->flags == 0)
-		return wh_stranger_cookie_check(crypto->cookie, endpoint->listener.key,
-			WH_COOKIE_PEERS_HANDSHAKE, wh_tsc_to_us(endpoint->config.hz, now_tsc),
-			WH_HANDSHAKE_COOKIE_S * WH_US_PER_S, from, endpoint->config.queue,
-			crypto->handshake, age_us);
+		return is_told(endpoint, crypto, from) ||
+		       wh_stranger_cookie_check(crypto->cookie, endpoint->listener.key,
+			       WH_COOKIE_PEERS_HANDSHAKE,
+			       wh_tsc_to_us(endpoint->config.hz, now_tsc),
+			       WH_HANDSHAKE_COOKIE_S * WH_US_PER_S, from, endpoint->config.queue,
+			       crypto->handshake, age_us);
 	return packet->cookie.handshake == wh_handshake_number(endpoint->listener.key, from);
 }
 

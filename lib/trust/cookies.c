@@ -52,6 +52,17 @@ void wh_cookies_take(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	wh_pending_step(handshakes, pending, now_tsc);
 }
 
+void wh_cookies_take_told(struct wh_handshakes *handshakes, uint64_t now_tsc)
+{
+	const struct wh_told_cookie *told = &handshakes->config.told;
+	const struct wh_handshake_datagram from = {.peer = told->peer};
+	struct wh_cookie packet = {
+		.handshake = wh_handshake_number(handshakes->config.key, &told->peer)};
+
+	memcpy(packet.cookie, told->cookie, sizeof(packet.cookie));
+	wh_cookies_take(handshakes, now_tsc, &from, &packet);
+}
+
 /* Our handshake with that cookie, if it is still going on. */
 static struct wh_pending *own_pending(struct wh_handshakes *handshakes,
 	const struct wh_address *peer, const struct wh_cookie *packet)

@@ -108,6 +108,10 @@ static bool take_crypto(struct wh_handshakes *handshakes, uint64_t now_tsc,
 		handshakes->stats.bad_datagrams++;
 		return false;
 	}
+	/* No question measured the round trip; the peer's signature counts as a part of it. */
+	if (handshakes->told_used && pending->rtt_us == 0 && !pending->came)
+		pending->rtt_us =
+			(uint32_t)wh_tsc_to_us(handshakes->config.hz, now_tsc - pending->began_tsc);
 	pending->in_bytes += datagram->bytes;
 	pending->heard_tsc = now_tsc;
 	return advance(handshakes, pending, now_tsc);
@@ -272,9 +276,13 @@ static void poll_pending(
 
 int32_t wh_handshakes_poll(struct wh_handshakes *handshakes, uint64_t now_tsc)
 {
+	bool told_used = handshakes->told_used;
 	int32_t work = wh_known_peer_poll(handshakes, now_tsc);
-	uint32_t left = handshakes->n_pending;
+	uint32_t left;
 
+	if (handshakes->told_used && !told_used)
+		wh_cookies_take_told(handshakes, now_tsc);
+	left = handshakes->n_pending;
 	for (uint32_t i = 0; i < handshakes->config.n_pending && left > 0; i++) {
 		if (!handshakes->pending[i].used)
 			continue;

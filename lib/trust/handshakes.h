@@ -67,12 +67,19 @@ struct wh_handshakes_news {
 	char version[WH_AUTH_VERSION_BYTES]; /* of the peer's wavehaul; "": unknown */
 };
 
+/* A peer's cookie that came by another way than its UDP packets. */
+struct wh_told_cookie {
+	struct wh_address peer; /* family 0: none */
+	uint8_t cookie[WH_COOKIE_BYTES];
+};
+
 struct wh_handshakes_config {
 	uint64_t hz;
 	uint8_t key[WH_SIPHASH_KEY_BYTES];  /* of the endpoints, for cookies */
 	const struct wh_identity *identity; /* ours; must outlive the handshake server */
 	uint8_t ciphers;                    /* that we support: bit n stands for enum wh_cipher n */
 	const char *version;
+	struct wh_told_cookie told; /* the first handshake with that peer begins without ASK */
 	struct wh_sadb *sadb;
 	/* Limits; 0: the constants above. */
 	uint32_t n_pending;
@@ -167,6 +174,7 @@ struct wh_handshakes {
 	struct wh_put_off put_off[WH_HANDSHAKES_PUT_OFFS];
 	uint32_t put_offs;
 	uint64_t next_sweep_tsc;
+	bool told_used;          /* the cookie that was told */
 	struct wh_kept_sa *kept; /* one for each place in the table of SAs */
 	struct wh_handshakes_stats stats;
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Peers that we look for: ASK is repeated until a cookie arrives. Then a handshake begins. */
+/*
+ * Peers that we look for: ASK is repeated until a cookie arrives, or one was told before. Then a
+ * handshake begins.
+ */
 
 #include <string.h>
 
@@ -232,6 +235,15 @@ void wh_known_peer_forget(struct wh_handshakes *handshakes, const struct wh_sa *
 	}
 }
 
+/* Whether the handshake begins with a cookie that needs no ASK, once. */
+static bool takes_told(struct wh_handshakes *handshakes, const struct wh_known_peer *one)
+{
+	if (handshakes->told_used || !wh_address_equal(&handshakes->config.told.peer, &one->peer))
+		return false;
+	handshakes->told_used = true;
+	return true;
+}
+
 /* Whether an ASK to the peer is due. */
 static bool poll_one(struct wh_handshakes *handshakes, struct wh_known_peer *one, uint64_t now_tsc)
 {
@@ -252,7 +264,7 @@ static bool poll_one(struct wh_handshakes *handshakes, struct wh_known_peer *one
 	if (one->attempt.state == WH_ATTEMPT_REFUSED)
 		one->attempt = (struct wh_attempt){.state = WH_ATTEMPT_ASKS};
 	one->asks = true;
-	one->ask_due = true;
+	one->ask_due = !takes_told(handshakes, one);
 	one->asked_tsc = now_tsc;
 	one->next_ask_tsc = now_tsc + one->patience_tsc;
 	one->patience_tsc =

@@ -78,6 +78,7 @@ void wh_keep_end(struct wh_handshakes *handshakes);
 /* cookies.c */
 void wh_cookies_take(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_handshake_datagram *datagram, const struct wh_cookie *packet);
+void wh_cookies_take_told(struct wh_handshakes *handshakes, uint64_t now_tsc);
 void wh_cookies_put_off(struct wh_handshakes *handshakes, uint64_t now_tsc,
 	const struct wh_handshake_datagram *datagram, const struct wh_cookie *packet);
 

@@ -89,6 +89,9 @@ struct wh_endpoint_config wh_host_ctx_endpoint_config(
 
 	WH_ASSERT(shard < ctx->settings->queues && ctx->shard[shard].ctx == ctx);
 	memcpy(config.key, ctx->cookie_key, sizeof(config.key));
+	if (ctx->handshake != NULL && ctx->settings->handshake->told.peer.family == 0)
+		memcpy(config.told_cookie, ctx->settings->handshake->told.cookie,
+			sizeof(config.told_cookie));
 	if (ctx->hooks.may_come != NULL)
 		config.may_come = may_come;
 	/* A prober uses one queue, and is answered by the first one. */

@@ -34,6 +34,7 @@ int wh_host_handshake_init(struct wh_host_handshake *handshake, struct wh_host_c
 		.identity = settings->identity,
 		.ciphers = settings->ciphers,
 		.version = WH_VERSION,
+		.told = settings->told,
 		.authorizer = settings->authorizer,
 		.tell = settings->tell,
 		.context = settings->context,

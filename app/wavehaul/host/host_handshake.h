@@ -19,6 +19,8 @@ struct wh_handshake_settings {
 	uint8_t ciphers;    /* bit n allows enum wh_cipher n */
 	void (*tell)(void *context, const struct wh_handshakes_news *news); /* or NULL */
 	void *context;
+	/* With no peer, ours: one peer has got it by another way (wh_endpoint_config). */
+	struct wh_told_cookie told;
 };
 
 struct wh_host_handshake {

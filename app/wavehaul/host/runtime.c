@@ -41,7 +41,7 @@ static int start_dpdk(struct wh_runtime *runtime, struct wh_eal_config *eal)
 
 static int start_threads(struct wh_runtime *runtime)
 {
-	struct wh_tsc_stamp began = wh_tsc_stamp();
+	struct wh_tsc_stamp began = wh_tsc_began();
 	int rc = wh_loop_threads_start(&runtime->threads, runtime->loop, &runtime->cores);
 
 	if (rc != 0)

@@ -43,6 +43,18 @@ struct wh_tsc_stamp wh_tsc_stamp(void)
 	return best;
 }
 
+static struct wh_tsc_stamp begun; /* ns 0: not called */
+
+void wh_tsc_begin(void)
+{
+	begun = wh_tsc_stamp();
+}
+
+struct wh_tsc_stamp wh_tsc_began(void)
+{
+	return begun.ns != 0 ? begun : wh_tsc_stamp();
+}
+
 uint64_t wh_tsc_measure_hz(const struct wh_tsc_stamp *since)
 {
 	int64_t left_ns = SPAN_MIN_NS - (int64_t)(raw_ns() - since->ns);

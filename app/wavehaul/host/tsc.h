@@ -18,5 +18,11 @@ struct wh_tsc_stamp {
 /* Both clocks at the same time. */
 struct wh_tsc_stamp wh_tsc_stamp(void);
 
+/* Called early in main: what else the start takes need not be waited for. */
+void wh_tsc_begin(void);
+
+/* The stamp of wh_tsc_begin; of now, if that was not called. */
+struct wh_tsc_stamp wh_tsc_began(void);
+
 /* Cycles per second since then; waits until at least 10 ms have passed. */
 uint64_t wh_tsc_measure_hz(const struct wh_tsc_stamp *since);

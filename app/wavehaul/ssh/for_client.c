@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -141,7 +142,9 @@ int wh_for_client_begin(struct wh_for_client *client, struct wh_settings *settin
 		wh_complain("--unsealed is not for a server that ssh starts: leave it out");
 		status = WH_EXIT_USAGE;
 	}
-	if (status == -1 && wh_identity_make(&client->own) != 0) {
+	if (status == -1 && (getrandom(client->line.cookie, sizeof(client->line.cookie), 0) !=
+					    (ssize_t)sizeof(client->line.cookie) ||
+				    wh_identity_make(&client->own) != 0)) {
 		wh_complain("cannot create a key");
 		status = WH_EXIT_OTHER;
 	}

@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "base/clock.h"
+#include "base/hex.h"
 #include "bundle/record.h"
 #include "cli/address_text.h"
 #include "cli/exit.h"
@@ -63,6 +64,7 @@ char *wh_ssh_line_of_server(const struct wh_ssh_line *line)
 {
 	json_t *object = head_of(line);
 	json_t *addresses = json_array();
+	char cookie[2 * sizeof(line->cookie) + 1];
 	char text[WH_ADDRESS_TEXT_BYTES];
 
 	if (line->port == 0) {
@@ -76,6 +78,8 @@ char *wh_ssh_line_of_server(const struct wh_ssh_line *line)
 			addresses, json_string(wh_address_text(&line->address[i], text)));
 	json_object_set_new(object, "port", json_integer(line->port));
 	json_object_set_new(object, "addresses", addresses);
+	wh_hex_write(line->cookie, sizeof(line->cookie), cookie);
+	json_object_set_new(object, "cookie", json_string(cookie));
 	if (line->has_home)
 		wh_path_to_json(object, "home", line->home);
 	return text_of(object);
@@ -151,6 +155,9 @@ bool wh_ssh_line_from_server(const char *text, struct wh_ssh_line *line)
 			 json_is_string(json_object_get(object, "home_hex"));
 	if (line->port != 0) {
 		(void)wh_path_from_json(object, "home", line->home);
+		if (!wh_hex_read(
+			    wh_json_text(object, "cookie"), line->cookie, sizeof(line->cookie)))
+			memset(line->cookie, 0, sizeof(line->cookie));
 		good = take_addresses(json_object_get(object, "addresses"), line);
 	} else {
 		snprintf(line->error, sizeof(line->error), "%s", wh_json_text(object, "error"));

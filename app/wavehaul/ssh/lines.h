@@ -9,7 +9,8 @@
  *                     "ports":[60000, 60999], "mtu":1500, "buffers":536870912,
  *                     "jobs":3, "peer_timeout_ns":30000000000}
  *   to the client    {"wavehaul":..., "wire":..., "bundle":..., "key":..., "port":60000,
- *                     "addresses":["192.0.2.2"], "home":"home/ann"}; without "home" there is none
+ *                     "addresses":["192.0.2.2"], "cookie":"0f...", "home":"home/ann"}; without
+ *                    "home" there is none, without "cookie" the client asks for one
  *                    or, with no "port", {..., "error":"...", "exit_status":7}
  *   to the client    {"heard":true}, once a packet has arrived
  *   to the server    {"end":true}: the client has all it wanted
@@ -21,6 +22,7 @@
 #include "bundle/record.h"
 #include "trust/identity.h"
 #include "wire/encap.h"
+#include "wire/packet.h"
 
 #define WH_SSH_LINE_BYTES_MAX     32768
 #define WH_SSH_LINE_TEXT_BYTES    1024
@@ -41,6 +43,7 @@ struct wh_ssh_line {
 	uint16_t port; /* 0: it has failed */
 	uint32_t addresses;
 	struct wh_address address[WH_SSH_LINE_ADDRESSES_MAX]; /* with that port */
+	uint8_t cookie[WH_COOKIE_BYTES];                      /* of its handshake; zeros: none */
 	bool has_home;
 	char home[WH_PATH_BYTES_MAX + 1]; /* below its root, "": the root itself */
 	char error[WH_SSH_LINE_TEXT_BYTES];

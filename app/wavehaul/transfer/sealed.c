@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "cli/complain.h"
@@ -139,6 +140,13 @@ int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settin
 		.tell = note_refused,
 		.context = sealed,
 	};
+	if (settings->far != NULL)
+		sealed->handshake.told.peer = settings->far->peer;
+	if (settings->far != NULL || settings->client != NULL)
+		memcpy(sealed->handshake.told.cookie,
+			settings->far != NULL ? settings->far->line.cookie
+					      : settings->client->line.cookie,
+			sizeof(sealed->handshake.told.cookie));
 	on->settings.handshake = &sealed->handshake;
 	status = wh_on_host(on, run_and_look, sealed);
 	wh_store_refusal(&sealed->trust.store, text);

@@ -42,6 +42,7 @@ static struct wh_ssh_line line_of_server(void)
 	line.addresses = 2;
 	line.address[0] = (struct wh_address){.family = WH_IPV4, .ip = {192, 0, 2, 1}};
 	line.address[1] = (struct wh_address){.family = WH_IPV6, .ip = {0x20, 1, [15] = 9}};
+	memset(line.cookie, 0xc5, sizeof(line.cookie));
 	line.has_home = true;
 	strcpy(line.home, "home/\xff ann");
 	return line;
@@ -73,6 +74,7 @@ static void test_there_and_back(void)
 	CU_ASSERT_EQUAL(read.addresses, 2);
 	CU_ASSERT_EQUAL(read.address[0].port, 60001);
 	CU_ASSERT_EQUAL(memcmp(read.address[1].ip, server.address[1].ip, 16), 0);
+	CU_ASSERT_EQUAL(memcmp(read.cookie, server.cookie, sizeof(read.cookie)), 0);
 	CU_ASSERT_TRUE(read.has_home);
 	CU_ASSERT_STRING_EQUAL(read.home, "home/\xff ann");
 	free(text);

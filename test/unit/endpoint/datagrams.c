@@ -136,6 +136,42 @@ static void cookies(void)
 	wh_endpoint_free(&endpoint);
 }
 
+/* A cookie that was told is of who comes with it first, and of one handshake. */
+static void told_cookie(void)
+{
+	struct wh_packet piece = {.type = WH_PACKET_CRYPTO, .crypto = {.bytes = 5}};
+	uint8_t head[WH_CONTROL_BYTES_MAX];
+	struct wh_out out = {.head = head};
+	const struct wh_handshake_datagram *datagram;
+
+	begin(true, true);
+	memset(endpoint.config.told_cookie, 9, WH_COOKIE_BYTES);
+	memset(piece.crypto.cookie, 9, WH_COOKIE_BYTES);
+	piece.crypto.cookie[WH_COOKIE_BYTES - 1] = 8;
+	piece.crypto.handshake = 4711;
+	is_put_off(HZ, &piece, &other);
+	piece.crypto.cookie[WH_COOKIE_BYTES - 1] = 9;
+	for (uint32_t i = 1; i <= 2; i++) {
+		CU_ASSERT_EQUAL(input(2 * HZ, &piece, &peer, &out), 0);
+		CU_ASSERT_EQUAL_FATAL(handed_over(), i);
+	}
+	datagram = (const struct wh_handshake_datagram *)wh_slot_fifo_peek(&endpoint.datagrams_in)
+			   ->data;
+	CU_ASSERT_EQUAL(datagram->rtt_us, 0);
+	is_put_off(3 * HZ, &piece, &other);
+	piece.crypto.handshake = 4712;
+	is_put_off(4 * HZ, &piece, &peer);
+	CU_ASSERT_EQUAL(handed_over(), 2);
+	wh_endpoint_free(&endpoint);
+
+	/* Zeros are none. */
+	begin(true, true);
+	memset(piece.crypto.cookie, 0, WH_COOKIE_BYTES);
+	is_put_off(HZ, &piece, &peer);
+	CU_ASSERT_EQUAL(handed_over(), 0);
+	wh_endpoint_free(&endpoint);
+}
+
 /* Answers to handshakes of ours: whoever does not know the number is not heard. */
 static void answers(void)
 {
@@ -267,6 +303,7 @@ static void in_turns(void)
 CU_TestInfo wh_tests[] = {
 	{"in turns", in_turns},
 	{"cookies", cookies},
+	{"told cookie", told_cookie},
 	{"answers", answers},
 	{"bounded", bounded},
 	{"out again", out_again},

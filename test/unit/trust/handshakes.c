@@ -43,6 +43,32 @@ static void sa_in_two_round_trips(void)
 	close_hosts();
 }
 
+/* The first handshake needs no question if the cookie was told. What was lost is asked for. */
+static void told_cookie(void)
+{
+	struct wh_attempt attempt;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct wh_told_cookie *told;
+
+		open_hosts(false, true);
+		told = &hosts[0].handshakes.config.told;
+		told->peer = address_of(1);
+		memcpy(told->cookie, told_to_both, WH_COOKIE_BYTES);
+		told->cookie[0] ^= (uint8_t)i;
+
+		uint32_t took = meet(3000, &attempt);
+
+		CU_ASSERT(i == 0 ? took >= 20 && took <= 24 : took >= 1040 && took <= 1300);
+		CU_ASSERT_EQUAL(attempt.sa->config.offer.rtt_us / 1000, 20);
+		assert_has_sa(&attempt);
+		CU_ASSERT_TRUE(hosts[0].handshakes.told_used);
+		/* The next one asks as ever. */
+		CU_ASSERT_EQUAL(hosts[1].handshakes.stats.began, 1);
+		close_hosts();
+	}
+}
+
 static void own_key_needs_nobody(void)
 {
 	struct wh_attempt attempt;
@@ -286,6 +312,7 @@ static void doubted(void)
 
 CU_TestInfo wh_tests[] = {
 	{"an SA in two round trips", sa_in_two_round_trips},
+	{"told cookie", told_cookie},
 	{"our own key needs nobody", own_key_needs_nobody},
 	{"reflected", reflected},
 	{"refusals", refusals},

@@ -42,7 +42,8 @@ extern struct host hosts[2];
 extern struct line line;
 extern struct wh_prng prng;
 extern uint64_t now_tsc;
-extern bool busy;        /* datagrams to host 1 wait for its core, and most of a flood are lost */
+extern bool busy; /* datagrams to host 1 wait for its core, and most of a flood are lost */
+extern const uint8_t told_to_both[WH_COOKIE_BYTES]; /* which host 1 takes like its own */
 extern bool thrown_back; /* each datagram comes to its sender, from the address it was for */
 
 struct wh_address address_of(uint32_t host);
