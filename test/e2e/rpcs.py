@@ -78,6 +78,10 @@ def change(program, folder):
         (top / 'runs/away').symlink_to(outside)
         expect_status(pair.run('mkdir', remote('new/er')), NO_FILE)
         expect_status(pair.run('mkdir', '-p', remote('new/er'), remote('new/er')), OK)
+        for taken in ('new', 'runs/41/log'):
+            result = pair.run('mkdir', remote(taken))
+            expect_status(result, OTHER)
+            expect_said(result, f'{taken}: something already has this name')
         expect_status(pair.run('mv', remote('runs/41/log'), remote('new/er')), OK)
         expect_equal('moved', (top / 'new/er/log').read_bytes(), b'y' * 70)
         result = pair.run('rm', remote('runs'))

@@ -269,7 +269,11 @@ void wh_print_fault(
 	WH_ASSERT(path_bytes <= WH_PATH_BYTES_MAX);
 	memcpy(name, path, path_bytes);
 	name[path_bytes] = '\0';
-	wh_fault_text(why, doing, error);
+	/* Of a remote operation only mkdir finds it, whatever has the name. */
+	if (error == EEXIST)
+		snprintf(why, sizeof(why), "something already has this name");
+	else
+		wh_fault_text(why, doing, error);
 	if (!print->json) {
 		wh_say("%s: %s", wh_plain_text(name, true, plain, sizeof(plain)), why);
 		return;
