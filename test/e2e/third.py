@@ -78,6 +78,15 @@ class Site(House):
         expect(re.search(said, error), f'job {number} says {error!r}, nothing like /{said}/')
 
 
+def put_away(some, rendezvous):
+    """What a case has left, however it went."""
+    for site in some:
+        if site.process is not None:
+            site.process.kill()
+            site.process.wait()
+    shutil.rmtree(rendezvous, ignore_errors=True)
+
+
 @contextlib.contextmanager
 def sites(program, *options, rights=('orders=yes',), patience=('3s', '3s', '3s')):
     rendezvous = Path(tempfile.mkdtemp(prefix='wavehaul-', dir='/tmp'))
@@ -109,11 +118,7 @@ def sites(program, *options, rights=('orders=yes',), patience=('3s', '3s', '3s')
                     'job', 'state', 'bytes', 'moved_bytes', 'skipped', 'seconds', 'tries')})
         raise
     finally:
-        for site in three:
-            if site.process is not None:
-                site.process.kill()
-                site.process.wait()
-        shutil.rmtree(rendezvous, ignore_errors=True)
+        put_away(three, rendezvous)
 
 
 def copied(program, folder):

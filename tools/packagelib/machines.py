@@ -184,10 +184,11 @@ def misconfigured(one, two):
 
 def purged(one, two):
     """Stopped and gone, with its key and its queue; what it has brought stays."""
-    one.run('dpkg', '--remove', 'wavehaul', 'wavehaul-lab')
+    one.run('dpkg', '--remove', 'wavehaul', 'wavehaul-lab', 'gfal2-plugin-wavehaul')
     expect_equal('processes', one.run('pgrep', '-x', 'wavehaul', check=False), '')
     expect('identity.pem' in one.run('ls', '/var/lib/wavehaul/.config/wavehaul'), 'its key')
-    one.run('dpkg', '--purge', 'wavehaul', 'wavehaul-lab', 'python3-wavehaul')
+    one.run('dpkg', '--purge', 'wavehaul', 'wavehaul-lab', 'gfal2-plugin-wavehaul',
+            'python3-wavehaul')
     left = one.run('find', '/etc', '/usr', '/var/lib', '/var/log', '/run', '-name', '*wavehaul*',
                    '-not', '-path', '*/dpkg/*', '-not', '-path', '/run/systemd/*',
                    '-not', '-path', '*/deb-systemd-helper-*', '-not', '-path',
