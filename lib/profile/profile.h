@@ -61,6 +61,8 @@ struct wh_feedback_event {
 	uint32_t capacity_pps;    /* 0: unknown */
 	uint64_t rtt_tsc;         /* smoothed; 0: unknown */
 	uint64_t sent_pkts_total; /* data packets, including retransmissions */
+	/* In total: these arrived although they had arrived before; no more than were sent again */
+	uint64_t duplicate_pkts_total;
 	/* With feedback.round_trips: of the latest of these packets; 0: it was retransmitted. */
 	uint64_t sample_rtt_tsc;
 };

@@ -18,6 +18,7 @@
 #include <math.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "profile/interval.h"
 
 #define SYN_US 10000
@@ -190,16 +191,33 @@ static void pass_time(const struct wh_control *control, struct wh_sttp *sttp, ui
 	sttp->fed_tsc = now_tsc;
 }
 
+/*
+ * A packet that was retransmitted although it was not lost took two tokens. The receiver returns
+ * both (II). Otherwise each premature NAK would slow the flow down for good: nothing else adds
+ * tokens.
+ */
+static uint64_t returned_pkts(struct wh_sttp *sttp, const struct wh_feedback_event *event)
+{
+	uint64_t duplicate_pkts = wh_max_u64(event->duplicate_pkts_total, sttp->duplicate_pkts);
+	uint64_t more = duplicate_pkts - sttp->duplicate_pkts;
+
+	sttp->duplicate_pkts = duplicate_pkts;
+	return event->acked_pkts + more;
+}
+
 static void on_feedback(struct wh_control *control, const struct wh_feedback_event *event)
 {
 	struct wh_sttp *sttp = state_of(control);
-	double acks = sttp->rules.timer ? 0.0 : (double)event->acked_pkts;
 
 	if (!sttp->probed)
 		return;
+
+	uint64_t returned = returned_pkts(sttp, event);
+
 	take_sent(sttp, event->sent_pkts_total);
 	pass_time(control, sttp, event->now_tsc);
-	wh_bucket_hear(&sttp->bucket, acks, (double)event->sample_rtt_tsc);
+	wh_bucket_hear(&sttp->bucket, sttp->rules.timer ? 0.0 : (double)returned,
+		(double)event->sample_rtt_tsc);
 	sttp->acked_pkts += event->acked_pkts;
 	if (event->acked_pkts > 0)
 		sttp->acked_tsc = event->now_tsc;

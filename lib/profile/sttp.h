@@ -39,10 +39,11 @@ struct wh_sttp {
 	struct wh_bucket bucket;
 	bool probed;
 	double capacity_pps;
-	uint64_t sent_pkts;  /* taken from the bucket so far */
-	uint64_t acked_pkts; /* total */
-	uint64_t acked_tsc;  /* last time that packets were acknowledged */
-	uint64_t fed_tsc;    /* fed by time up to here */
-	uint64_t rtt_tsc;    /* smoothed, once known */
-	uint64_t min_fp;     /* interval of the rate bound */
+	uint64_t sent_pkts;      /* taken from the bucket so far */
+	uint64_t acked_pkts;     /* total */
+	uint64_t duplicate_pkts; /* total whose tokens came back */
+	uint64_t acked_tsc;      /* last time that packets were acknowledged */
+	uint64_t fed_tsc;        /* fed by time up to here */
+	uint64_t rtt_tsc;        /* smoothed, once known */
+	uint64_t min_fp;         /* interval of the rate bound */
 };

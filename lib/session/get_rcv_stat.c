@@ -175,6 +175,8 @@ static void take_report(struct wh_session *s, uint64_t now_tsc, const struct wh_
 		.capacity_pps = report->capacity_pps,
 		.rtt_tsc = wh_rtt_get(&s->rtt),
 		.sent_pkts_total = s->stats.sent_pkts,
+		.duplicate_pkts_total =
+			wh_min_u64(report->duplicate_pkts, s->stats.retransmitted_pkts),
 		.sample_rtt_tsc = round_trip_tsc(tx, now_tsc),
 	};
 

@@ -50,13 +50,6 @@ def later_than_printed(results):
             f'Table I starves.')
 
 
-def one_of_two(results):
-    share = results['sttp-sessions'].one(flows=1, timer='off').number('new payload')
-    return (f'Without the timer a single session has {100 * share:.0f} % of the line at 100 Mb/s. '
-            f'It has 45 to 47 % also at 100.2, 100.8 and 102 Mb/s, and 86 to 88 % at 98 to 99.9 '
-            f'and at 100.5: which of the two is a matter of a few bytes of the handshake.')
-
-
 def level_goodput(results):
     result = results['sttp-table3']
     sttp, reno = (result.one(who=who, n=10).number('goodput') for who in ('sttp', 'reno'))
@@ -133,6 +126,4 @@ REMARKS = (
     Remark('future', {'by time more goodput: least over that by acknowledgements': (0.97, None),
                       "and less lost than by Reno: most over Reno's": (None, 3)},
            ('sttp-timer',), by_time),
-    Remark('sessions', {'a single one uses the line': (0.4, None)}, ('sttp-sessions',),
-           one_of_two),
 )

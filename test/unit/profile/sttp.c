@@ -242,6 +242,26 @@ static void test_lost_tokens(void)
 	CU_ASSERT_EQUAL(may_go(), 8);
 }
 
+/* A second copy brings its token back, once, and a total that shrinks brings none. */
+static void test_duplicates(void)
+{
+	static const struct {
+		uint64_t total, tokens;
+	} told[] = {{3, 3}, {3, 3}, {1, 3}, {4, 4}};
+	struct wh_control_config config = defaults();
+
+	begin(&config, 5 * MS, 100 * MS);
+	sent = may_go();
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		const struct wh_feedback_event event = {.now_tsc = now,
+			.sent_pkts_total = sent,
+			.duplicate_pkts_total = told[i].total};
+
+		WH_CONTROL_TELL(&control, on_feedback, &event);
+		CU_ASSERT_EQUAL(may_go(), told[i].tokens);
+	}
+}
+
 /* Before the probe is back nothing counts. */
 static void test_before_the_probe(void)
 {
@@ -287,6 +307,7 @@ CU_TestInfo wh_tests[] = {
 	{"self-clocking", test_self_clocking},
 	{"timer", test_timer},
 	{"lost tokens", test_lost_tokens},
+	{"duplicates", test_duplicates},
 	{"before the probe", test_before_the_probe},
 	{"starved", test_starved},
 	CU_TEST_INFO_NULL,
