@@ -18,7 +18,7 @@
 #define SYN_US                10000  /* III A: constant synchronization interval, 0.01 s */
 #define BETA_PRESET           1.5e-6 /* III C, formulas (3) and (4) */
 #define LOSS_THRESHOLD_PRESET 0.01   /* III C: no increase from this loss rate on */
-#define DECREASE              1.125  /* (7): the rate falls by 1/9 */
+#define DECREASE_PRESET       1.125  /* (7): the rate falls by 1/9 */
 #define FIRST_E               4      /* III C: dc == 2^e, e starts at 4 */
 #define FIRST_WINDOW          2      /* III D */
 
@@ -31,6 +31,8 @@ enum {
 	LOSS_THRESHOLD,
 	ONE_WAY,
 	EMPTY_SYN,
+	DECREASE,
+	SYN,
 	OPTIONS,
 };
 
@@ -51,6 +53,10 @@ static const struct wh_option options[OPTIONS] = {
 		"the trend is that of the one-way delay, not of the round trip"},
 	[EMPTY_SYN] = {"empty_syn", WH_OPTION_SWITCH, 0, 1, 0, false, "III C is silent",
 		"an interval in which nothing was sent counts as one without loss", true},
+	[DECREASE] = {"decrease", WH_OPTION_REAL, 1, 100, DECREASE_PRESET, false, "III C (7)",
+		"how many times longer a decrease makes the time between packets", true},
+	[SYN] = {"syn", WH_OPTION_TIME, 1e6, 1e9, SYN_US * 1e3, true, "III A",
+		"interval of rate control and acknowledgements"},
 };
 
 static_assert(sizeof(struct wh_udt) <= WH_CONTROL_STATE_BYTES, "a controller's state has room");
@@ -168,7 +174,7 @@ static void decrease(struct wh_control *control, struct wh_udt *udt)
 {
 	WH_ASSERT(!udt->slow_start);
 	udt->last_decrease_pps = rate_pps(control, udt);
-	set_interval(udt, udt->interval_tsc * DECREASE);
+	set_interval(udt, udt->interval_tsc * option(control, DECREASE));
 	udt->decreases++;
 }
 
@@ -347,6 +353,7 @@ static struct wh_decision decide(const struct wh_control *control)
 static void adapt(const struct wh_profile_options *set, struct wh_feedback *feedback)
 {
 	feedback->trend_one_way = set->value[ONE_WAY] != 0.0;
+	feedback->period_us = (uint32_t)(set->value[SYN] / 1e3);
 }
 
 const struct wh_profile wh_profile_udt = {

@@ -306,7 +306,7 @@ static void test_told_is_not_live(void)
 			CU_ASSERT_FALSE(option->live && option->told);
 			count += option->live;
 		}
-	CU_ASSERT_EQUAL(count, 16);
+	CU_ASSERT_EQUAL(count, 17);
 }
 
 CU_TestInfo wh_tests[] = {

@@ -430,6 +430,25 @@ static void test_formula_7(void)
 	CU_ASSERT_EQUAL(udt_of(&control)->decreases, 2);
 }
 
+/* What tools/figures --mutate switches off: the factor of (7), and SYN at both ends. */
+static void test_constants_by_option(void)
+{
+	struct wh_control_config config = defaults();
+	struct wh_control control;
+
+	CU_ASSERT_EQUAL(wh_profile_feedback(&wh_profile_udt, &config.options).period_us, 10000);
+	set(&config, "decrease", 2);
+	set(&config, "syn", 100 * MS);
+	CU_ASSERT_EQUAL(wh_profile_feedback(&wh_profile_udt, &config.options).period_us, 100000);
+	control = flow(&config, 1000, 0);
+	warn(&control, 100 * MS, 1500);
+	CU_ASSERT_EQUAL(interval_of(&control), UINT64_C(2000000) << 20);
+	CU_ASSERT_EQUAL(wh_profile_options_put(&config.options, &wh_profile_udt, "decrease", 0.99),
+		-ERANGE);
+	CU_ASSERT_EQUAL(
+		wh_profile_options_put(&config.options, &wh_profile_udt, "syn", 999999), -ERANGE);
+}
+
 /* An epoch lasts until a loss beyond last_dec_seq; within it (7) is taken at dc = 16, 32, 64. */
 static void test_epoch(void)
 {
@@ -703,6 +722,7 @@ CU_TestInfo wh_tests[] = {
 	{"(3) classes of Table 1", test_classes_of_table_1},
 	{"(6) capacity", test_formula_6},
 	{"(7) decrease", test_formula_7},
+	{"decrease and SYN by option", test_constants_by_option},
 	{"epochs and 2^e", test_epoch},
 	{"freeze", test_freeze},
 	{"delay warning", test_delay_warning},
