@@ -295,6 +295,23 @@ def what_held_is_kept(program, folder):
         expect_equal(f'{whole}, {quick}, {size}, {measured}', len(found), faults)
 
 
+def docs_have_the_counts(program, folder):
+    """docs/papers.md: what held in whole runs, of how many, and what was put in."""
+    text = (TOP / 'docs/papers.md').read_text(encoding='utf-8')
+    total = [0, 0, 0]
+    for name, described in PAPERS.items():
+        claims = [claim for part in described['parts'] for claim in part['claims']
+                  if claim.get('ours', {}).get('scenario') not in MEASURED]
+        given = sum(published.why_given(claim) is not None for claim in claims)
+        beyond = sum('why not' in claim for claim in claims)
+        counts = described['holds']['whole'], len(claims) - given - beyond, given
+        total = [one + more for one, more in zip(total, counts)]
+        row = '| `{}` | {} of {} | {} |'.format(described['paper'], *counts)
+        expect(row in text, f'{name}: no row {row}')
+    expect('| all | {} of {} | {} |'.format(*total) in text, f'no row of all: {total}')
+    expect(total[0] >= 200, f'{total[0]} statements hold')
+
+
 def green_rows_are_told(program, folder):
     """A row that a rule does not decide, and one that does not hold with it."""
     ours = {'scenario': 's', 'report': 'AB', 'at': {'x': 1e6, 'w': 'on'}, 'factor': 1e-6}
@@ -447,6 +464,7 @@ CASES = [
     Case('tables are compared', True, tables_are_compared),
     Case('statements are counted', True, statements_are_counted),
     Case('what held is kept', True, what_held_is_kept),
+    Case('docs have the counts', True, docs_have_the_counts),
     Case('rows that stay green are told', True, green_rows_are_told),
     Case('rules turn rows red', False, rules_turn_rows_red),
     Case('remarks are held', True, remarks_are_held),
