@@ -32,7 +32,7 @@ TEXTS = '22fb5d77e256481af0b9888fdc37b63ccc2d4b0a9f02231b96553b02fd48aec3'
 
 def bars(program, *args, status):
     ended = subprocess.run([TOP / 'tools/bars', '--binary', program.binary, *map(str, args)],
-                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100,
+                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240,
                            check=False)
     expect_equal(f'exit status of {args} ({ended.stderr[-300:]})', ended.returncode, status)
     return ended
