@@ -500,6 +500,22 @@ def handed(program, folder):
         interrupted(program, one, options)
 
 
+def untrusted(program, folder):
+    """The job says that it is so, the log why, and what to run if that is the right host."""
+    with houses(program) as (one, two):
+        two.stop()
+        two.options = (*two.options, '--identity', folder / 'other.pem')
+        two.start()
+        one.make('data', 1000)
+        number = one.add('send', one.root / 'data', f'{CLIENT}:')
+        wait_until(lambda: one.state_of(number) == 'failed', 30, 'a job that failed')
+        error = one.show(number)['error']
+        expect(re.search(r'the server [-0-9a-z]+ is not trusted here$', error), error)
+        expect(re.search(rf'{CLIENT} presents the key .* is not known here; if this is the right '
+                         rf'host, run: wavehaul trust add .* address={CLIENT}', one.said()),
+               one.said()[-600:])
+
+
 def countless(program, folder):
     """More files fail than a report names: the first ones are, and all are counted."""
     count = 2000
@@ -749,6 +765,7 @@ CASES = [
     Case('queue: mixed jobs', True, mixed),
     Case('queue: hosts without room', True, crowded),
     Case('queue: send and get by the server', True, handed),
+    Case('queue: a server that is not trusted', True, untrusted),
     Case('queue: options that the verbs refuse', True, senseless),
     Case('queue: more failures than a report names', False, countless),
     Case('queue: what is chosen of trees', True, chosen),

@@ -10,6 +10,7 @@ then 'N passed, N failed, N skipped'.
 """
 
 import contextlib
+import json
 import os
 import random
 import re
@@ -330,30 +331,69 @@ def no_home(program, folder):
         expect_status(user.run(client, 'ls', f'{HOMELESS}@{SERVER}:/etc/hostname'), OK)
 
 
-def other_names(program, folder):
-    """ssh's configuration has the name; or a translator is in front of the host."""
+@contextlib.contextmanager
+def routed_site(program, folder):
+    """(user, client, router, sshd), on two subnets."""
     user = User(program, folder)
     with router_between(1500, 1500) as (host, client, router), Sshd(folder, host) as user.sshd:
         host.add_addresses('eth0', f'{SERVER}/24')
         client.add_addresses('eth0', f'{FAR}/24')
         host.ip('route', 'add', 'default', 'via', '192.0.2.254')
         client.ip('route', 'add', 'default', 'via', '198.51.100.254')
+        yield user, client, router, user.sshd
+        user.sshd.await_none(5)
+
+
+def nft(host, rules):
+    order('ip', 'netns', 'exec', host.netns, 'nft', rules)
+
+
+def other_names(program, folder):
+    """ssh's configuration has the name; or a translator is in front of the host."""
+    with routed_site(program, folder) as (user, client, router, sshd):
         (folder / 'ssh_config').write_text(f'Host dtn2\n  HostName {SERVER}\n')
-        alias = user.sshd.ssh().replace('-F none', f'-F {folder}/ssh_config')
+        alias = sshd.ssh().replace('-F none', f'-F {folder}/ssh_config')
         result = user.run(client, 'send', __file__, f'{ANN}@dtn2:', '--ssh', alias,
                           '--remote-command', program.binary)
         expect_status(result, OK)
         expect_said(result, f'at {ANN}@dtn2 for this command: {SERVER}, UDP port')
-        order('ip', 'netns', 'exec', router.netns, 'nft',
-              'add table nat; add chain nat in { type nat hook prerouting priority 0; }; '
-              f'add rule nat in ip daddr {OUTSIDE} dnat to {SERVER}; '
-              'add table wall; add chain wall on { type filter hook forward priority 0; }; '
-              f'add rule wall on ip saddr {FAR} ct status dnat accept; '
-              f'add rule wall on ip saddr {FAR} drop')
+        nft(router, 'add table nat; add chain nat in { type nat hook prerouting priority 0; }; '
+                    f'add rule nat in ip daddr {OUTSIDE} dnat to {SERVER}; '
+                    'add table wall; add chain wall on { type filter hook forward priority 0; }; '
+                    f'add rule wall on ip saddr {FAR} ct status dnat accept; '
+                    f'add rule wall on ip saddr {FAR} drop')
         result = user.run(client, 'send', __file__, f'{ANN}@{OUTSIDE}:')
         expect_status(result, OK)
         expect_said(result, f'for this command: {OUTSIDE}, UDP port')
-        user.sshd.await_none(5)
+
+
+def man_in_the_middle(program, folder):
+    """Whoever has all UDP, and even what the client said through ssh, still lacks the server's key:
+    the client tells him nothing and gives him no file."""
+    with routed_site(program, folder) as (user, client, router, sshd):
+        line, ready = folder / 'line', folder / 'ready'
+        slow = wrapper(folder, f'read -r line; echo "$line" >{line}.new; mv {line}.new {line}\n'
+                               f'while [ ! -e {ready} ]; do sleep 0.05; done\n'
+                               f'{{ echo "$line"; cat; }} | {sshd.ssh()} "$@"')
+        process = user.start(client, 'send', __file__, f'{ANN}@{SERVER}:', '--ssh', slow,
+                             '--remote-command', program.binary)
+        wait_until(line.exists, STARTING_S, 'what the client says')
+        false = subprocess.Popen(user.command(router, 'serve', '--for-client'),
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL, start_new_session=True)
+        false.stdin.write(line.read_bytes())
+        false.stdin.flush()
+        answer = json.loads(false.stdout.readline())
+        expect_equal('his port', answer['port'], FIRST_PORT)
+        nft(router, 'add table nat; add chain nat in { type nat hook prerouting priority 0; }; '
+                    f'add rule nat in udp dport {FIRST_PORT} dnat to {answer["addresses"][0]}')
+        ready.touch()
+        result = user.program.finish(process, CLIENT_S, time.monotonic())
+        expect_status(result, NETWORK)
+        expect_said(result, r'the server [-0-9a-z]+ is not trusted here\n')
+        expect_said(result, 'NOT THE KEY that came by ssh: ANOTHER HOST ANSWERS IN ITS PLACE')
+        end_group(false)
+        expect(not list(folder.rglob(Path(__file__).name)), 'a file has come')
 
 
 def firewall(program, folder):
@@ -490,6 +530,7 @@ def cases():
     yield Case('forced command', False, forced_command)
     yield Case('other names', False, other_names)
     yield Case('firewall', False, firewall)
+    yield Case('man in the middle', False, man_in_the_middle)
     yield Case('stranger', False, stranger)
     yield Case('two at once', False, two_at_once)
     for name, victim, survives in (('client', kill_client, False), ('ssh', kill_ssh, True),

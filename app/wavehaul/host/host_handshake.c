@@ -136,9 +136,7 @@ void wh_host_handshake_refusal(const struct wh_host_handshake *handshake,
 			wh_fingerprint_text(
 				handshake->ctx->settings->handshake->identity->id, text));
 	else
-		snprintf(why, WH_SOUGHT_WHY_BYTES,
-			"the server %s is not trusted here: if it is the right one, run `wavehaul "
-			"trust add`",
+		snprintf(why, WH_SOUGHT_WHY_BYTES, "the server %s is not trusted here",
 			wh_fingerprint_text(attempt->peer_id, text));
 }
 

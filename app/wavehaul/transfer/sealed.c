@@ -41,14 +41,32 @@ static const char *outcome_of(const struct wh_handshakes_news *news)
 	return news->by_peer ? "refused by the peer" : wh_auth_verdict_name(news->verdict);
 }
 
-/* A handshake that failed, at a server. */
+static void say_refusal(struct wh_sealed *sealed)
+{
+	char text[WH_REFUSAL_BYTES];
+
+	wh_store_refusal(&sealed->trust.store, text);
+	if (text[0] != '\0')
+		wh_say("%s", text);
+}
+
+/*
+ * A handshake that failed, at a server. Whom it went to itself, for a job, and does not trust, is
+ * told in its log: why, and what trusts him. Of a program that runs for one transfer it is the last
+ * line.
+ */
 static void note_refused(void *context, const struct wh_handshakes_news *news)
 {
 	struct wh_sealed *sealed = context;
 	char why[WH_WHY_BYTES] = "";
 
-	if (sealed->at->service == NULL || !news->came || news->verdict == WH_AUTH_WELCOME)
+	if (sealed->at->service == NULL || news->verdict == WH_AUTH_WELCOME)
 		return;
+	if (!news->came) {
+		if (news->verdict == WH_AUTH_UNKNOWN && !news->by_peer)
+			say_refusal(sealed);
+		return;
+	}
 	if (news->broken_by != NULL)
 		snprintf(why, sizeof(why), "%s", news->broken_by);
 	else if (!news->by_peer)
@@ -111,7 +129,6 @@ static int open_trust(
 int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settings,
 	const char *server, struct wh_on_host *on, int (*run)(void *context), void *context)
 {
-	char text[WH_REFUSAL_BYTES];
 	int status;
 
 	*sealed = (struct wh_sealed){
@@ -149,9 +166,8 @@ int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settin
 			sizeof(sealed->handshake.told.cookie));
 	on->settings.handshake = &sealed->handshake;
 	status = wh_on_host(on, run_and_look, sealed);
-	wh_store_refusal(&sealed->trust.store, text);
-	if (text[0] != '\0' && status != WH_EXIT_OK)
-		wh_say("%s", text);
+	if (status != WH_EXIT_OK && on->service == NULL)
+		say_refusal(sealed);
 	wh_trust_close(&sealed->trust);
 	return status;
 }
