@@ -264,6 +264,67 @@ def tries(shard):
     return found
 
 
+def staged(program, folder):
+    """A job of nobody's begins with its data there, and what it made goes out; wrong orders."""
+    here, lua = folder / 'scratch', folder / 'burst_buffer.lua'
+    script = (SLURM.parents[1] / 'slurm/burst_buffer.lua').read_text()
+    options = ('"--config=none", "--recursive", "--buffers=128M", "--unsealed", "--state=none", '
+               '"--daemon=never", "--peer-timeout=2s"')
+    lua.write_text(script.replace('"wavehaul"', f'"{Path(program.binary).resolve()}"', 1).replace(
+        'local options = {"--recursive", "--retries=10", "--quiet"}',
+        f'local options = {{{options}}}', 1))
+    here.mkdir()
+    here.chmod(0o777)
+    folder.chmod(0o755)
+    os.environ['WAVEHAUL_BURST_BUFFER'] = str(lua)
+    try:
+        with slurm(folder), Site(program, folder, on) as site:
+            tree = make(site.served / 'out/tree')
+            site.serve('ctl')
+
+            def submit(name, *orders, work='true'):
+                job = here / name
+                job.write_text('#!/bin/sh\n' + ''.join(f'#BB_LUA wavehaul {one}\n'
+                                                       for one in orders) + work + '\n')
+                return subprocess.run(
+                    [SLURM, 'run', 'setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
+                     'sbatch', '--parsable', f'--chdir={here}', f'--output={here}/{name}.out', job],
+                    capture_output=True, text=True, timeout=20, check=False)
+
+            def state(job):
+                return order(SLURM, 'run', 'squeue', '--noheader', '--states=all',
+                             '--format=%T %r', f'--jobs={job}').strip()
+
+            good = submit('good', f'in=10.99.0.1:out/tree to={here}/in',
+                          f'out={here}/made to=10.99.0.1:made',
+                          work=f'mkdir {here}/made; cp {here}/in/d6/f6 {here}/made; '
+                               f'ls {here}/in | wc -l')
+            expect(good.returncode == 0, good.stderr)
+            wait_until(lambda: state(good.stdout.strip()).startswith('COMPLETED'), ALL_DONE_S,
+                       'a job with data')
+            expect_same(here / 'in', tree)
+            expect_equal('owner', (here / 'in/large').stat().st_uid, 65534)
+            expect_equal('what went out', (site.served / 'made/f6').read_bytes(),
+                         (tree / 'd6/f6').read_bytes())
+            for wrong in ('in=10.99.0.1:x', f'in=10.99.0.1:x to={here}/x also=y',
+                          f'in=/etc/passwd to={here}/x', f'out={here}/x to=/etc/passwd',
+                          f'in=--root=x:y to={here}/x'):
+                refused = submit('wrong', wrong)
+                expect(refused.returncode != 0, f'{wrong} is taken as {refused.stdout}')
+            # No right but the user's, and no word of a shell.
+            lost = submit('lost', 'in=10.99.0.1:out/tree to=/root/in')
+            sly = submit('sly', "in=10.99.0.1:out/tree/large "
+                                f"to={here}/x';touch${{IFS}}{here}/evil;'")
+            for job in (lost, sly):
+                wait_until(lambda job=job: 'BurstBufferResources' not in state(job.stdout.strip()),
+                           ALL_DONE_S, 'a job whose data does not come')
+            expect('Permission denied' in state(lost.stdout.strip()), state(lost.stdout.strip()))
+            expect(not Path('/root/in').exists(), 'a user has written where only root may')
+            expect(not (here / 'evil').exists(), 'a word of a job went through a shell')
+    finally:
+        del os.environ['WAVEHAUL_BURST_BUFFER']
+
+
 def kill_all(host, name=''):
     """What runs on the host, if its command begins with the name."""
     for pid in subprocess.run(['ip', 'netns', 'pids', f'wavehaul-fleet-{host}'],
@@ -593,6 +654,7 @@ if __name__ == '__main__':
     sys.exit(run_cases([Case('on Slurm', False, on_slurm),
                         Case('get on Slurm', False, get_on_slurm),
                         Case('a chain of sites', False, chain),
+                        Case('data of jobs', False, staged),
                         Case('a broken node', False, broken_node),
                         Case('a receiver dies', False, receiver_dies),
                         Case('a full disk', False, full_disk),

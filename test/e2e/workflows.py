@@ -1,20 +1,24 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Python package's classes for Rucio and Airflow, with the programs that call them.
+"""The Python package's classes for Rucio and Airflow, and the plug-in for HTCondor, with what calls
+them.
 
     workflows.py [--quick] [-k PATTERN] [--binary PATH]
 
-Rucio and Airflow come from PyPI into build/workflows, by `tools/setup --tests`; skipped where they
-are not there.
+Rucio, Airflow and HTCondor's ads come from PyPI into build/workflows, by `tools/setup --tests`;
+skipped where they are not there.
 """
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+from fleet import Site
 from harness import Case, Skip, expect, expect_equal, run_cases
+from lab import Lab
 from orders import houses
 from pair import CLIENT
 
@@ -142,7 +146,61 @@ print(json.dumps({'sent': run('data', rate='500M', priority=7), 'failed': failed
 '''
 
 
-def told_by(code, name, folder, **asked):
+# As the starter of HTCondor asks, with its own writer and reader of ads.
+HTCONDOR = r'''
+import json, os, subprocess, sys
+import classad2
+
+asked = json.loads(sys.argv[1])
+os.environ['PATH'] = asked['path'] + ':' + os.environ['PATH']
+os.chdir(asked['work'])
+
+
+def run(*words):
+    return subprocess.run([asked['plugin'], *words], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True)
+
+
+def ask(text, *more):
+    with open('ads.in', 'w') as file:
+        file.write(text)
+    done = run('-infile', 'ads.in', '-outfile', 'ads.out', *more)
+    with open('ads.out') as file:
+        return done.returncode, [dict(ad) for ad in classad2.parseAds(file.read())]
+
+
+def ads(*pairs):
+    return ''.join(str(classad2.ClassAd({'LocalFileName': local, 'Url': url}))
+                   for local, url in pairs)
+
+
+about = classad2.parseOne(run('-classad').stdout)
+names = ['plain', 'with "quotes" \\ and\nline', '\u00e9t\u00e9']
+for name in names:
+    with open(name, 'w') as file:
+        file.write(name * 1000)
+url = 'wavehaul://127.0.0.1/'
+up = ask(ads(*((name, url + 'made/' + name) for name in names)), '-upload')
+down = ask(ads(*((name + '.back', url + 'made/' + name) for name in names)))
+wrong = ask(ads(('x1', url + 'made/none'), ('x2', 'https://a/b'), ('x3', url),
+                ('x4', 'wavehaul://-v/x'), ('x5', url + 'made/plain')))
+print(json.dumps({
+    'about': [about['SupportedMethods'], about['MultipleFileSupport'], about['PluginType']],
+    'up': [up[0], [ad['TransferSuccess'] for ad in up[1]], up[1][0]['TransferType'],
+           [ad['TransferFileBytes'] for ad in up[1]]],
+    'down': [down[0], [ad['TransferSuccess'] for ad in down[1]],
+             [open(name + '.back').read() == name * 1000 for name in names],
+             down[1][2]['TransferUrl'] == url + 'made/' + names[2]],
+    'wrong': [wrong[0], [ad['TransferSuccess'] for ad in wrong[1]],
+              [bool(ad['TransferError']) for ad in wrong[1][:4]],
+              [os.path.exists('x%d' % i) for i in range(1, 6)]],
+    'no ads': [ask('[ Url = "wavehaul://a/b'), ask('nothing')[0], ask('')],
+    'missing': ask(ads(('none', url + 'none')), '-upload')[0],
+    'words': [run().returncode, run('-infile', 'x').returncode]}))
+'''
+
+
+def told_by(code, name, folder, under=(), **asked):
     if not PYTHON.exists():
         raise Skip(f'{PYTHON.parents[1]} is not there: tools/setup --tests makes it from PyPI')
     settings = folder / 'settings'
@@ -157,8 +215,8 @@ def told_by(code, name, folder, **asked):
     if subprocess.run([PYTHON, '-c', f'import {name}'], env=known, capture_output=True, timeout=60,
                       check=False).returncode != 0:
         raise Skip(f'{PYTHON.parents[1]} has no {name}: tools/setup --tests gets it from PyPI')
-    done = subprocess.run([PYTHON, '-c', code, json.dumps(asked)], env=known, capture_output=True,
-                          text=True, timeout=90, check=False)
+    done = subprocess.run([*under, PYTHON, '-c', code, json.dumps(asked)], env=known,
+                          capture_output=True, text=True, timeout=90, check=False)
     expect(done.returncode == 0, f'{done.stdout[-500:]} {done.stderr[-1500:]}')
     return json.loads(done.stdout.strip().splitlines()[-1])
 
@@ -199,6 +257,34 @@ def airflow(program, folder):
         expect_equal('refused', told['refused'][0], 'Refused')
 
 
+def htcondor(program, folder):
+    """Files both ways, whatever their names; each that is wrong is told, and the others come."""
+    path, work = folder / 'bin', folder / 'work'
+    for made in (path, work):
+        made.mkdir()
+    (path / 'wavehaul').write_text(
+        f'#!/bin/sh\nexec {shlex.quote(str(Path(program.binary).resolve()))} "$@" --config none '
+        '--buffers 128M --unsealed --daemon never --state none --peer-timeout 2s\n')
+    (path / 'wavehaul').chmod(0o755)
+    with Lab() as lab:
+        host = lab.host('alone')
+        with Site(program, folder, lambda _: host.under) as site:
+            (site.served / 'made').mkdir()
+            site.serve('r')
+            told = told_by(HTCONDOR, 'classad2', folder, under=host.under, path=str(path),
+                           work=str(work), plugin=str(TOP / 'config/htcondor/wavehaul_plugin'))
+            sizes = [5000, 24000, 5000]
+            failed = [1, [{'TransferSuccess': False, 'TransferError':
+                           'the list of files has an ad that does not end'}]]
+            expect_equal('told', told, {
+                'about': ['wavehaul', True, 'FileTransfer'],
+                'up': [0, [True] * 3, 'upload', sizes],
+                'down': [0, [True] * 3, [True] * 3, True],
+                'wrong': [1, [False] * 4 + [True], [True] * 4, [False] * 4 + [True]],
+                'no ads': [failed, 1, [0, []]], 'missing': 1, 'words': [2, 2]})
+
+
 if __name__ == '__main__':
     sys.exit(run_cases([Case('files of Rucio', False, rucio),
-                        Case('a task of Airflow', False, airflow)], BINARY))
+                        Case('a task of Airflow', False, airflow),
+                        Case('files of HTCondor', False, htcondor)], BINARY))
