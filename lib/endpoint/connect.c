@@ -161,7 +161,7 @@ void wh_connect_leave(struct wh_session *s, struct wh_sadb *sadb)
 {
 	WH_ASSERT(s->role == WH_TRANSMITTER && wh_session_begins_anew(s));
 	s->anew = false;
-	__atomic_store_n(&s->offered, false, __ATOMIC_RELAXED);
+	s->offered = false;
 	s->local_cid = 0;
 	__atomic_store_n(&s->peer_cid, 0, __ATOMIC_RELAXED);
 	s->open_repeat_tsc = wh_session_ms_tsc(s, WH_OPEN_REPEAT_MS);
@@ -326,7 +326,7 @@ void wh_connect_take_offer(struct wh_session *s, uint64_t now_tsc, uint32_t queu
 				     WH_COOKIE_LIFETIME_S * WH_US_PER_S / 2)
 		return;
 	start_running(s, now_tsc, offer->rtt_us);
-	__atomic_store_n(&s->offered, true, __ATOMIC_RELAXED);
+	s->offered = true;
 	s->tx.peer_chunk_upper = WH_OFFERED_CHUNKS;
 	confirm(s, now_tsc, offer->offered.cid, offer->offered.cookie);
 }

@@ -6,8 +6,11 @@
  * client confirms the session that it was offered, and sends data. Our side still checks a
  * signature before the SA exists, and would drop these packets. So a CONFIRM under an SA that is
  * being made is kept, and the packets of its sender that follow, until the SA exists or WH_EARLY_MS
- * is over. Their number is limited in total and per address: an attacker who fills the table makes
- * others retransmit their first packets, no more.
+ * is over. Nothing of them is believed or answered before.
+ *
+ * They lie in blocks of one arena, linked by sender. A byte is kept for a byte that was sent. The
+ * number of senders, and of blocks in total and per sender, is limited: an attacker who takes all
+ * makes others retransmit their first packets, no more.
  */
 
 #include <stdbool.h>
@@ -16,28 +19,42 @@
 #include "wire/encap.h"
 #include "wire/packet.h"
 
-#define WH_EARLY_MS         100
-#define WH_EARLY_PKTS       32
-#define WH_EARLY_OF_ADDRESS 8
-#define WH_EARLY_BYTES      1536 /* longer packets are not kept */
+#define WH_EARLY_MS               100
+#define WH_EARLY_SENDERS          32
+#define WH_EARLY_BLOCK_BYTES      UINT32_C(32768)
+#define WH_EARLY_BLOCKS           128 /* 4 MiB */
+#define WH_EARLY_BLOCKS_OF_SENDER 12  /* 384 KiB: what goes ahead of a file, and its heads */
 
 struct wh_endpoint;
 
 struct wh_early_pkt {
-	struct wh_address from;
-	uint8_t via[6]; /* as endpoint->via */
-	uint32_t sa;    /* number of the awaited SA */
-	uint32_t bytes;
 	uint64_t arrived_tsc;
-	uint8_t packet[WH_EARLY_BYTES];
+	uint32_t bytes;
+	uint8_t via[6]; /* as endpoint->via */
+	uint8_t packet[];
+};
+
+struct wh_early_sender {
+	struct wh_address address;
+	uint32_t sa; /* number of the awaited SA */
+	uint64_t arrived_tsc;
+	uint32_t blocks;
+	uint8_t block[WH_EARLY_BLOCKS_OF_SENDER];
+	uint32_t used[WH_EARLY_BLOCKS_OF_SENDER]; /* bytes of each */
 };
 
 struct wh_early {
-	struct wh_early_pkt *pkt; /* WH_EARLY_PKTS, in order of arrival */
-	uint32_t pkts;
-	bool replaying; /* kept packets are being processed: none must be kept twice */
-	uint32_t at;    /* the next of them to look at */
-	uint32_t left;  /* how many before `at` stay */
+	uint8_t *arena;
+	uint8_t free[WH_EARLY_BLOCKS]; /* a stack: blocks in use lately come first */
+	uint32_t frees;
+	struct wh_early_sender sender[WH_EARLY_SENDERS]; /* in order of arrival */
+	uint32_t senders;
+
+	/* The sender whose packets are being processed: none of them must be kept twice. */
+	bool replaying;
+	struct wh_early_sender replayed;
+	uint32_t at_block, at_byte; /* the next packet */
+
 	uint64_t next_look_tsc;
 };
 
@@ -57,9 +74,10 @@ bool wh_early_follow(struct wh_endpoint *endpoint, uint64_t arrived_tsc, const u
 	size_t length, const struct wh_address *from);
 
 /*
- * _begin: whether it is time to look for packets whose wait is over. Then _next returns them one by
- * one, with endpoint->via as it was, and NULL after the last. They are to be processed as if they
- * arrived now, so that a packet whose SA failed is dropped like any other without an SA.
+ * _begin: whether the wait of a sender is over, whose address is endpoint->early.replayed.address.
+ * Then _next returns its packets one by one, with endpoint->via as it was, and NULL after the last.
+ * They are to be processed in one turn, before what comes behind them, as if they arrived now, so
+ * that a packet whose SA failed is dropped like any other without an SA.
  */
 bool wh_early_begin(struct wh_endpoint *endpoint, uint64_t now_tsc);
-struct wh_early_pkt *wh_early_next(struct wh_endpoint *endpoint, uint64_t now_tsc);
+struct wh_early_pkt *wh_early_next(struct wh_endpoint *endpoint);

@@ -335,7 +335,7 @@ static enum wh_wire_reason input_to_session(struct wh_endpoint *endpoint, uint64
 	struct wh_session *session = wh_session_at(endpoint, place);
 
 	if (session == NULL || session->local_cid != packet->cid) {
-		if (unlikely(endpoint->early.pkts > 0) &&
+		if (unlikely(endpoint->early.senders > 0) &&
 			wh_early_follow(endpoint, arrived_tsc, bytes, length, from))
 			return WH_WIRE_OK;
 		if (!repeat_closing_packet(endpoint, bytes, length, from, packet))
@@ -557,9 +557,9 @@ static int32_t take_early(struct wh_endpoint *endpoint, uint64_t now_tsc)
 
 	if (!wh_early_begin(endpoint, now_tsc))
 		return 0;
-	for (; (pkt = wh_early_next(endpoint, now_tsc)) != NULL; work++)
-		wh_endpoint_input(
-			endpoint, now_tsc, pkt->arrived_tsc, pkt->packet, pkt->bytes, &pkt->from);
+	for (; (pkt = wh_early_next(endpoint)) != NULL; work++)
+		wh_endpoint_input(endpoint, now_tsc, pkt->arrived_tsc, pkt->packet, pkt->bytes,
+			&endpoint->early.replayed.address);
 	return work;
 }
 
@@ -571,7 +571,7 @@ int32_t wh_endpoint_receive_poll(struct wh_endpoint *endpoint, uint64_t now_tsc)
 	wh_half_begin_turn(half, now_tsc);
 	wh_endpoint_see_sas(endpoint, half, &endpoint->rx_news);
 	take_closing_packets(endpoint);
-	if (unlikely(endpoint->early.pkts > 0))
+	if (unlikely(endpoint->early.senders > 0))
 		work += take_early(endpoint, now_tsc);
 	for (uint32_t i = 0; i < half->actives;)
 		i += look_at(endpoint, half, i, now_tsc, &work);
@@ -711,7 +711,7 @@ uint64_t wh_endpoint_receive_deadline(const struct wh_endpoint *endpoint)
 	if (endpoint->rx_leaving.first != NULL ||
 		wh_endpoint_has_news_of_sas(endpoint, endpoint->rx_news))
 		return 0;
-	if (endpoint->early.pkts > 0)
+	if (endpoint->early.senders > 0)
 		deadline_tsc = wh_min_u64(deadline_tsc, endpoint->early.next_look_tsc);
 	for (uint32_t i = 0; i < half->actives; i++) {
 		const struct wh_session *session = wh_session_at(endpoint, half->active[i]);

@@ -227,7 +227,7 @@ static enum wh_wire_reason input_bound(struct wh_endpoint *endpoint, uint64_t no
 	if (endpoint->config.sadb == NULL)
 		return WH_WIRE_KEY;
 
-	if (unlikely(endpoint->early.pkts > 0) && packet->type == WH_PACKET_CONFIRM &&
+	if (unlikely(endpoint->early.senders > 0) && packet->type == WH_PACKET_CONFIRM &&
 		wh_early_waits(endpoint, from))
 		return WH_WIRE_OK;
 

@@ -389,8 +389,6 @@ void wh_session_tell_reader(struct wh_session *session, enum wh_limit limit);
 bool wh_session_stalled(const struct wh_session *session);
 
 uint64_t wh_session_rtt_tsc(const struct wh_session *session);
-/* Transmitter: it began without OPEN, where its peer had offered a place. */
-bool wh_session_was_offered(const struct wh_session *session);
 uint64_t wh_session_rtt_min_tsc(const struct wh_session *session); /* 0: not measured */
 const struct wh_open_params *wh_session_params(const struct wh_session *session);
 /* Where the peer is now. The address stays as it is for a second after the next one is in use. */

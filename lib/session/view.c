@@ -102,11 +102,6 @@ bool wh_session_stalled(const struct wh_session *s)
 	return s->role == WH_TRANSMITTER && __atomic_load_n(&s->tx.stalled, __ATOMIC_RELAXED);
 }
 
-bool wh_session_was_offered(const struct wh_session *s)
-{
-	return __atomic_load_n(&s->offered, __ATOMIC_RELAXED);
-}
-
 uint64_t wh_session_rtt_tsc(const struct wh_session *s)
 {
 	return __atomic_load_n(&s->rtt.smoothed_tsc, __ATOMIC_RELAXED);

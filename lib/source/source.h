@@ -86,7 +86,6 @@ struct wh_source_config {
 	uint64_t extent_bytes_max;        /* 0: WH_SOURCE_EXTENT_BYTES, or a chunk */
 	struct wh_rings *rings;           /* of the process; NULL: it creates its own */
 	uint32_t chunk_bytes;
-	bool is_early; /* the first data may come before the sink's keys: few packets are kept */
 	uint64_t first_chunk; /* number of its first chunk: a HELLO may precede */
 	/*
 	 * Most entries whose outcome is unknown, a power of two, to limit memory; 0:

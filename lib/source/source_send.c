@@ -206,9 +206,9 @@ static bool may_go_ahead(const struct wh_source *source, const struct wh_entry *
 	const uint32_t doubts = WH_CHOICE_UPDATE | WH_CHOICE_ABSENT | WH_CHOICE_QUICK |
 				WH_CHOICE_DRY | WH_CHOICE_BLOCKS;
 
-	return !source->config.is_early && !source->went_ahead && !source->has_answers &&
-	       !wh_source_has_range(source) && (source->config.choice.wishes & doubts) == 0 &&
-	       entry->hole_bytes == 0 && source->inline_bytes_max == WH_INLINE_BYTES_MAX;
+	return !source->went_ahead && !source->has_answers && !wh_source_has_range(source) &&
+	       (source->config.choice.wishes & doubts) == 0 && entry->hole_bytes == 0 &&
+	       source->inline_bytes_max == WH_INLINE_BYTES_MAX;
 }
 
 static void go_ahead(struct wh_source *source, struct wh_entry *entry)

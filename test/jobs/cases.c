@@ -462,7 +462,7 @@ static void test_first_sealed_data(void)
 
 	CU_ASSERT_EQUAL_FATAL(wh_identity_make(&own), 0);
 	CU_ASSERT(first_data_rtts(WH_JOB_SEND, 200000, &sealed) < 2.5);
-	CU_ASSERT(first_data_rtts(WH_JOB_SEND, 300000, &sealed) < 3.75);
+	CU_ASSERT(first_data_rtts(WH_JOB_SEND, 300000, &sealed) < 2.5);
 	CU_ASSERT(first_data_rtts(WH_JOB_GET, 200000, &sealed) < 2.75);
 	CU_ASSERT(first_data_rtts(WH_JOB_GET, 300000, &sealed) < 2.75);
 	wh_identity_free(&own);

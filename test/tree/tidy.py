@@ -73,7 +73,6 @@ PROVED_ELSEWHERE = {
     'lib/profile/profile.c': 'the table: test/unit/profile/options.c',
     'lib/session/send_rcv_stat.c': 'one of the eight tasks: test/sim',
     'lib/session/send_trans_stat.c': 'one of the eight tasks: test/sim',
-    'lib/endpoint/early.c': 'test/unit/endpoint/first_contact.c',
     'lib/endpoint/listen.c': 'part of the endpoint: test/unit/endpoint/endpoint.c',
     'lib/endpoint/dispatch.c': 'part of a turn: test/unit/endpoint/lifecycle.c',
     'lib/endpoint/doubt.c': 'test/unit/endpoint/successors.c',

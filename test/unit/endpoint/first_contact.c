@@ -53,7 +53,7 @@ static void kept_meanwhile(void)
 
 	CU_ASSERT(ms >= 2500 && ms <= 2590);
 	CU_ASSERT(world.host[1].is.end.endpoint.stats.early_pkts >= 2);
-	CU_ASSERT_EQUAL(world.host[1].is.end.endpoint.early.pkts, 0);
+	CU_ASSERT_EQUAL(world.host[1].is.end.endpoint.early.senders, 0);
 	CU_ASSERT_EQUAL(world.opens, 0);
 	close_world();
 }
