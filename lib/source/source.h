@@ -86,6 +86,7 @@ struct wh_source_config {
 	uint64_t extent_bytes_max;        /* 0: WH_SOURCE_EXTENT_BYTES, or a chunk */
 	struct wh_rings *rings;           /* of the process; NULL: it creates its own */
 	uint32_t chunk_bytes;
+	bool asks_first;      /* nothing of a large file goes ahead of the sink's answer */
 	uint64_t first_chunk; /* number of its first chunk: a HELLO may precede */
 	/*
 	 * Most entries whose outcome is unknown, a power of two, to limit memory; 0:
@@ -133,6 +134,7 @@ struct wh_source_progress {
 	/* The only path has a wildcard, but is the very name of something; set by open. */
 	bool is_as_given;
 	uint64_t bytes_read;
+	bool went_ahead;   /* bytes of a large file, whether they are wanted or not */
 	bool digest_known; /* of the large file sent last, from its beginning */
 	struct wh_digest digest;
 	struct wh_totals totals; /* known so far: committed, skipped, failed (here or there) */

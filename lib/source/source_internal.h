@@ -162,8 +162,7 @@ struct wh_source {
 	uint8_t xattrs[WH_XATTR_BYTES_MAX];
 	struct wh_source_links *links; /* NULL: none found */
 	uint64_t inline_bytes_max;
-	uint32_t packed_bytes; /* since the last large file */
-	bool went_ahead;
+	uint32_t packed_bytes;  /* since the last large file */
 	struct wh_hasher ahead; /* of the bytes that went ahead */
 
 	struct wh_ledger ledger;

@@ -206,9 +206,9 @@ static bool may_go_ahead(const struct wh_source *source, const struct wh_entry *
 	const uint32_t doubts = WH_CHOICE_UPDATE | WH_CHOICE_ABSENT | WH_CHOICE_QUICK |
 				WH_CHOICE_DRY | WH_CHOICE_BLOCKS;
 
-	return !source->went_ahead && !source->has_answers && !wh_source_has_range(source) &&
-	       (source->config.choice.wishes & doubts) == 0 && entry->hole_bytes == 0 &&
-	       source->inline_bytes_max == WH_INLINE_BYTES_MAX;
+	return !source->config.asks_first && !source->progress.went_ahead && !source->has_answers &&
+	       !wh_source_has_range(source) && (source->config.choice.wishes & doubts) == 0 &&
+	       entry->hole_bytes == 0 && source->inline_bytes_max == WH_INLINE_BYTES_MAX;
 }
 
 static void go_ahead(struct wh_source *source, struct wh_entry *entry)
@@ -217,7 +217,7 @@ static void go_ahead(struct wh_source *source, struct wh_entry *entry)
 		entry->content = WH_CONTENT_ASK;
 		return;
 	}
-	source->went_ahead = true;
+	source->progress.went_ahead = true;
 	wh_hasher_init(&source->ahead);
 	wh_hasher_add(&source->ahead, entry->inline_bytes, WH_INLINE_BYTES_MAX);
 }

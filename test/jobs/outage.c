@@ -421,8 +421,9 @@ static bool check_cost(struct tally *tally)
 	if (tale.visit.retry.used > 0 && tale.written_bytes > kept)
 		due_ns += bits_ns(tale.written_bytes - kept);
 
-	/* Of a large file each attempt sends the beginning before it is asked for the rest. */
-	due_ns += tale.visit.retry.used * bits_ns(WH_INLINE_BYTES_MAX);
+	/* A server sends the beginning of a large file before it is asked for the rest. */
+	if (tale.config.verb == WH_JOB_GET)
+		due_ns += tale.visit.retry.used * bits_ns(WH_INLINE_BYTES_MAX);
 
 	uint64_t cost_ns = took_ns > due_ns ? took_ns - due_ns : 0;
 

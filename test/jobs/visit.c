@@ -64,6 +64,7 @@ static struct wh_request request_of(struct visit *visit)
 	request.here.root_fd = visit->target_fd;
 	request.here.into_folder = !sends;
 	request.there.as_name = sends && visit->as_name;
+	request.asks_first = visit->asks_first;
 	return request;
 }
 
@@ -222,6 +223,7 @@ static void begin_again(struct visit *visit, uint64_t now_ns)
 	const struct wh_address server = visit->lanes.peer;
 
 	visit->as_name |= visit->lanes.job[0]->ready.as_name;
+	visit->asks_first |= wh_lanes_flowed(&visit->lanes);
 	wh_lanes_free(&visit->lanes);
 	atomic_store(&visit->gate, false);
 	visit->files_told = visit->files_full = visit->skipped_bytes = 0;

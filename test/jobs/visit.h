@@ -48,7 +48,8 @@ struct visit {
 	uint32_t idles_started;
 	_Atomic bool gate;
 	struct wh_retry retry;
-	bool as_name; /* as an earlier attempt found */
+	bool as_name;    /* as an earlier attempt found */
+	bool asks_first; /* an earlier attempt has sent some */
 	char remote[32];
 	const char *here;
 	const char *there;

@@ -59,6 +59,7 @@ struct rig {
 	bool commits;     /* the end by COMMITTED, TOTALS and its own */
 	bool holds_ready; /* leaves what comes in the FIFO */
 	uint32_t wishes;  /* of the source's choice */
+	bool asks_first;
 
 	/* What came. */
 	uint64_t next_chunk;
@@ -146,6 +147,7 @@ static inline void rig_open_lane(
 		.lane = lane,
 		.lanes = lanes,
 		.chunk_bytes = rig->chunk_bytes,
+		.asks_first = rig->asks_first,
 		.first_chunk = RIG_FIRST,
 		.free = &rig->free,
 		.ready = &rig->ready,

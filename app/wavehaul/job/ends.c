@@ -85,6 +85,7 @@ static int open_source(struct wh_job *job)
 		.rings = &job->jobs->rings,
 		.splits = job->lanes.lane_group != NULL ? &job->lanes.lane_group->splits : NULL,
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
+		.asks_first = request->asks_first,
 		.first_chunk = job->records.posted,
 		.free = wh_session_free_chunks(job->streams.out),
 		.ready = wh_session_ready_chunks(job->streams.out),

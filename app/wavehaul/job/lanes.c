@@ -119,6 +119,14 @@ bool wh_lanes_were_ready(const struct wh_lanes *lanes)
 	return false;
 }
 
+bool wh_lanes_flowed(const struct wh_lanes *lanes)
+{
+	for (uint32_t lane = 0; lane < lanes->started; lane++)
+		if (atomic_load(&lanes->job[lane]->view.flow_began_tsc) != 0)
+			return true;
+	return false;
+}
+
 bool wh_lanes_lack_room(const struct wh_lanes *lanes)
 {
 	bool lack = false;

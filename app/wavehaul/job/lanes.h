@@ -43,6 +43,9 @@ bool wh_lanes_failed(const struct wh_lanes *lanes);
 /* Whether the server was ready for any, so that files, and bytes of a stream, may have moved. */
 bool wh_lanes_were_ready(const struct wh_lanes *lanes);
 
+/* Whether bytes of files were read here for the peer. */
+bool wh_lanes_flowed(const struct wh_lanes *lanes);
+
 /* Whether the lanes failed only because an end lacked room, which it may have later. */
 bool wh_lanes_lack_room(const struct wh_lanes *lanes);
 

@@ -63,6 +63,7 @@ struct wh_request {
 
 	/* send, get */
 	enum wh_resume resume;
+	bool asks_first; /* nothing goes ahead of the sink's answer: it did in an attempt before */
 	struct wh_rules rules; /* for arriving files */
 	bool recursive;
 	struct wh_choice choice; /* a server's terms point into its job's HELLO */

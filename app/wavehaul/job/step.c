@@ -67,7 +67,7 @@ int32_t wh_job_run_source(struct wh_job *job, uint64_t now_tsc)
 	wh_session_tell_reader(job->streams.out, source_limit(job->ends.source, work));
 	wh_meter_leave(job->worker->meter, before);
 	wh_job_note_totals(job, &progress->totals);
-	if (job->view.flow_began_tsc == 0 && progress->bytes_read > 0)
+	if (job->view.flow_began_tsc == 0 && (progress->bytes_read > 0 || progress->went_ahead))
 		job->view.flow_began_tsc = now_tsc;
 	wh_job_note_found(job, progress->files_found, progress->bytes_found, progress->walked);
 	if (progress->state == WH_SOURCE_BROKEN && progress->refusal[0] != '\0') {

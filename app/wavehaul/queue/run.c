@@ -150,6 +150,7 @@ static struct wh_request request_of(struct wh_run *run, const struct wh_run_host
 	bool into_folder;
 
 	request.memory_bytes = ctx->memory_bytes;
+	request.asks_first = order->tries > 1;
 	request.rate_bps = run->rate_bps;
 	if (run->orderer != NULL)
 		request.shared_rate = &run->orderer->rate;

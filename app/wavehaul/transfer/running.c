@@ -72,6 +72,7 @@ bool wh_transfer_restart(struct wh_transfer *transfer, uint64_t now_tsc)
 	struct wh_running *running = &transfer->running;
 
 	follow_ready(&running->request, running->lanes.job[0]->ready.as_name);
+	running->request.asks_first |= wh_lanes_flowed(&running->lanes);
 	wh_flow_plot_renew(&running->plot);
 	wh_lanes_free(&running->lanes);
 	running->lanes = (struct wh_lanes){0};

@@ -316,9 +316,10 @@ static void went_ahead(void)
 {
 	const uint64_t bytes = 3000001;
 
-	for (uint32_t i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		struct wh_record record = {
 			.type = WH_RECORD_WANT, .want = {.offset = WH_INLINE_BYTES_MAX}};
+		bool asks = i >= 3;
 		struct rig rig;
 
 		rig_init(&rig, MEMORY, 1 << 20, 8, 8);
@@ -328,12 +329,14 @@ static void went_ahead(void)
 			add_file(&rig, "t/b", bytes, 2);
 		rig.wants = false;
 		rig.wishes = i == 3 ? WH_CHOICE_QUICK : 0;
+		rig.asks_first = i == 4;
 		rig_open(&rig, "t");
 		rig_run(&rig, 2 + (i == 2));
 
 		struct rig_entry *first = &rig.entries[1];
 
-		CU_ASSERT_EQUAL(first->entry.content, i == 3 ? WH_CONTENT_ASK : WH_CONTENT_AHEAD);
+		CU_ASSERT_EQUAL(first->entry.content, asks ? WH_CONTENT_ASK : WH_CONTENT_AHEAD);
+		CU_ASSERT_EQUAL(wh_source_progress(rig.source)->went_ahead, !asks);
 		first->have_bytes = i == 0 ? WH_INLINE_BYTES_MAX : 0;
 		record.want.id = i == 2 ? rig.entries[2].id : first->id;
 		if (i == 1)
