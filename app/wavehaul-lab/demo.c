@@ -71,6 +71,7 @@ struct demo {
 	const char *source; /* files.source, as a list of one */
 	uint64_t next_tsc;
 	uint64_t give_up_tsc;
+	uint64_t began_tsc; /* of the handshake */
 	struct wh_progress progress;
 	bool progress_shown;
 	struct wh_flow_plot plot;
@@ -78,6 +79,7 @@ struct demo {
 	/* The file's result, from jobs whose workers are on the same core as the watch. */
 	struct wh_file_result told; /* from the sender; without its path */
 	bool is_told;
+	uint64_t came_tsc;    /* when its first bytes were taken there; 0: never */
 	uint64_t arrived_tsc; /* when it got its name at the receiver; 0: not yet */
 	struct wh_session_stats received;
 };
@@ -97,6 +99,7 @@ static void on_over(void *context, const struct wh_job *job)
 	struct demo *demo = context;
 
 	demo->received = job->result.figures.stats;
+	demo->came_tsc = job->view.flow_began_tsc;
 }
 
 static void on_file(void *context, const struct wh_file_result *result)
@@ -147,6 +150,7 @@ static int32_t watch(void *state, uint64_t now_tsc)
 		return 0;
 	demo->next_tsc = now_tsc + wh_us_to_tsc(demo->runtime.hz, WATCH_US);
 	if (lanes->started == 0) {
+		demo->began_tsc = now_tsc;
 		if (wh_signals_count() > 0 || client > WH_CLIENT_READY)
 			wh_runtime_stop(&demo->runtime);
 		else if (client == WH_CLIENT_READY)
@@ -222,11 +226,8 @@ static int open_link(struct demo *demo)
 
 	const struct wh_emulator_config config = {
 		.name = WH_DEMO_LINK,
-		.netem =
-			{
-				[WH_DEMO_SENDER] = settings->link,
-				[WH_DEMO_RECEIVER] = demo->plan.reverse,
-			},
+		.netem = {[WH_DEMO_SENDER] = settings->link,
+			[WH_DEMO_RECEIVER] = demo->plan.reverse},
 		.ring_pkts = WH_HOST_RING_PKTS,
 		.mtu = (uint16_t)settings->mtu_bytes,
 		.pool = demo->pool,
@@ -281,16 +282,13 @@ static void fill_service(struct demo *demo, int out_fd)
 
 	demo->service = (struct wh_service){
 		.own = wh_wanted_request(settings, WH_JOB_IDLE),
-		.limits =
-			{
-				.places = 1,
-				.peer_places = 1,
-				.peer_bytes = settings->buffer_bytes,
-				.peer_room_bytes = UINT64_MAX,
-				.peer_openings_s = 1,
-				.peer_lines_s = 1,
-				.lines_s = 1,
-			},
+		.limits = {.places = 1,
+			.peer_places = 1,
+			.peer_bytes = settings->buffer_bytes,
+			.peer_room_bytes = UINT64_MAX,
+			.peer_openings_s = 1,
+			.peer_lines_s = 1,
+			.lines_s = 1},
 		.allow = {settings->ipv4},
 		.allows = 1,
 		.anew = true,
@@ -380,6 +378,9 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 		job->result.failed == WH_STATUS_PENDING && demo->is_told && demo->told.error == 0;
 	result->bytes = result->verified ? demo->files.bytes : result->receiver.received_bytes;
 	result->seconds = seconds_of(demo);
+	result->first_sent_s = wh_progress_s(
+		&demo->progress, demo->began_tsc, atomic_load(&job->view.flow_began_tsc));
+	result->first_received_s = wh_progress_s(&demo->progress, demo->began_tsc, demo->came_tsc);
 	/* A small file is sent in a pack, which has a digest as a whole. */
 	result->digest = job->result.figures.digest;
 	result->digest_known =

@@ -35,6 +35,7 @@ INTERRUPTED, STALLED = 20, 30
 NUMBER = (int, float)
 FIELDS = {
     'verb': str, 'ok': bool, 'profile': str, 'bytes': int, 'seconds': NUMBER,
+    'first_sent_s': NUMBER, 'first_received_s': NUMBER,
     'goodput_bps': NUMBER, 'payload_line_bps': NUMBER, 'limited_by': str, 'waits': dict,
     'error': type(None),
     'path': {'rate_bps': int, 'rtt_ns': int, 'loss': NUMBER, 'seed': int},
@@ -188,6 +189,9 @@ def expect_transfer(report, profile, size):
     expect(waits[report['limited_by']] > (0 if report['limited_by'] in ('rate', 'line') else 0.1),
            f'limited by {report["limited_by"]} of {waits}')
     expect(report['seconds'] > 0, 'it took no time')
+    if size > 0:
+        expect(report['first_sent_s'] > 0, 'it was sent before the handshake')
+        expect(report['first_received_s'] > report['first_sent_s'], 'it arrived before it was sent')
     exact_bps = size * 8 / report['seconds']
     expect_between('goodput_bps', report['goodput_bps'], exact_bps * 0.99, exact_bps * 1.01)
     expect(report['goodput_bps'] <= report['payload_line_bps'] * 1.005, 'faster than the line')

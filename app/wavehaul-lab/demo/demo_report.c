@@ -35,9 +35,7 @@ static double goodput_bps(const struct wh_demo_result *result)
 						       : 0;
 }
 
-static void row(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void row(const char *name, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) row(const char *name, const char *format, ...)
 {
 	va_list args;
 
@@ -201,12 +199,10 @@ static json_t *netem_json(const struct wh_demo_options *options)
 
 static json_t *lateness_json(const struct wh_demo_result *result)
 {
-	/* clang-format off */
-	return json_pack("{s:I, s:I, s:I}",
-		"p50", (json_int_t)result->sender.lateness_ns[0],
-		"p99", (json_int_t)result->sender.lateness_ns[1],
-		"p999", (json_int_t)result->sender.lateness_ns[2]);
-	/* clang-format on */
+	const uint64_t *ns = result->sender.lateness_ns;
+
+	return json_pack("{s:I, s:I, s:I}", "p50", (json_int_t)ns[0], "p99", (json_int_t)ns[1],
+		"p999", (json_int_t)ns[2]);
 }
 
 void wh_demo_print_json(const struct wh_demo_result *result)
@@ -217,8 +213,11 @@ void wh_demo_print_json(const struct wh_demo_result *result)
 		object, result->bytes, result->bytes, result->verified ? result->seconds : 0);
 	/* clang-format off */
 	json_t *rest = json_pack(
-		"{s:f, s:s, s:I, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:o, s:I, s:b, s:I}",
+		"{s:f, s:f, s:f, s:s, s:I, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:o, s:I, s:b, "
+		"s:I}",
 		"seconds", result->seconds,
+		"first_sent_s", result->first_sent_s,
+		"first_received_s", result->first_received_s,
 		"profile", result->options->settings.profile->name,
 		"payload_line_bps", (json_int_t)result->plan->payload_line_bps,
 		"path", netem_json(result->options),

@@ -27,6 +27,7 @@ struct wh_demo_result {
 	int exit_status;
 	uint64_t bytes; /* of the file; those that arrived if it failed */
 	double seconds;
+	double first_sent_s, first_received_s; /* of the file's bytes, since the handshake began */
 	bool verified;
 	struct wh_job_sealed sealed;
 	bool digest_known;

@@ -126,7 +126,7 @@ struct wh_job_wishes {
 /* For any core to read. Written by the worker. */
 struct wh_job_view {
 	_Atomic int state;               /* enum wh_job_state */
-	_Atomic uint64_t flow_began_tsc; /* first bytes were read here or, for a bench, arrived */
+	_Atomic uint64_t flow_began_tsc; /* first bytes were read here, or arrived */
 	_Atomic uint64_t bytes_found;    /* found so far in this lane's bundle */
 	_Atomic uint64_t files_found;    /* found so far in it */
 	_Atomic bool all_found;          /* the search is complete */

@@ -110,6 +110,8 @@ static int32_t run_sink(struct wh_job *job, uint64_t now_tsc)
 	job->waits.worked += work > 0 && progress->waits_told == waits_told;
 	wh_meter_leave(job->worker->meter, before);
 	wh_job_note_totals(job, &progress->totals);
+	if (job->view.flow_began_tsc == 0 && progress->bytes > 0)
+		job->view.flow_began_tsc = now_tsc;
 	wh_job_note_found(job, progress->files_found, progress->bytes_found, progress->all_found);
 	/* At the server the client is told why before the job ends: as_server.c. */
 	if (progress->state == WH_SINK_BROKEN && job->role == WH_AT_CLIENT)
