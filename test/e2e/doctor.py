@@ -279,6 +279,12 @@ MACHINES = {
     'NIC at ixgbe, routed': (bare_nic(IXGBE, routes(DEFAULT_ROUTE,
                                                     ('ens1f0', '0000A8C0', '00FFFFFF'))), {
         f'nic {DATA}': ('bad', 'routes go', BIND)}),
+    'NIC at ixgbe, routed, another free': (
+        bare_nic(IXGBE, nic(OTHER_DATA, 'ixgbe'),
+                 routes(DEFAULT_ROUTE, ('ens1f0', '0000A8C0', '00FFFFFF'))), {
+            f'nic {OTHER_DATA}': ('bad', "the kernel's$", f'wavehaul nic bind {OTHER_DATA}'),
+            f'nic {DATA}': ('info', "the kernel's, and in use; to hand it over, and its addresses "
+                                    f'and routes go: {BIND}$')}),
     'NIC at ixgbe, half of all routes': (
         bare_nic(IXGBE, routes(DEFAULT_ROUTE, ('ens1f0', '00000000', '00000080'))), {
             f'nic {DATA}': ('bad', 'routes go', BIND)}),

@@ -140,6 +140,19 @@ static void list_group(
 	}
 }
 
+/* Another NIC that the kernel would give up, and that carries nothing. */
+static bool is_another_free(const struct wh_machine *machine, const struct wh_nic *nic)
+{
+	for (uint32_t i = 0; i < machine->nics; i++) {
+		const struct wh_nic *other = &machine->nic[i];
+
+		if (other != nic && !other->routes && other->mates[0] == '\0' &&
+			(other->holder == WH_NIC_KERNEL || other->holder == WH_NIC_NOBODY))
+			return true;
+	}
+	return false;
+}
+
 static struct wh_finding check_kernel_nic(
 	const struct wh_machine *machine, const struct wh_nic *nic, const char *text)
 {
@@ -154,6 +167,10 @@ static struct wh_finding check_kernel_nic(
 			text, nic->group, nic->mates);
 	if (wh_machine_has_ready_nic(machine))
 		return wh_info("%s: not DPDK's; to hand it over: %s", text, repair);
+	if (nic->routes && is_another_free(machine, nic))
+		return wh_info("%s: the kernel's, and in use; to hand it over, and its addresses "
+			       "and routes go: %s",
+			text, repair);
 	if (nic->routes)
 		return wh_fix(
 			repair, "%s: the kernel's, and in use; its addresses and routes go", text);
