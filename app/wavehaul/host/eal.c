@@ -234,6 +234,15 @@ static bool has_physical_memory(const struct wh_eal_config *config, bool hugepag
 	return true;
 }
 
+static void tell_of_small_pages(const struct wh_eal_config *config, bool hugepages)
+{
+	if (!hugepages && !config->no_huge && has_hardware(config))
+		wh_say("%llu hugepages are not free, so packets are in ordinary memory, which "
+		       "costs rate: sysctl -w vm.nr_hugepages=%llu",
+			(unsigned long long)wh_eal_hugepages_for(config->memory_bytes),
+			(unsigned long long)wh_eal_hugepages_for(config->memory_bytes));
+}
+
 /* What a NIC reads and writes is locked, and counted against a limit. */
 static bool is_limited(const struct wh_eal_config *config)
 {
@@ -269,6 +278,7 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 		return -ENOMEM;
 	if (hugepages ? !may_lock(config) : !has_small_pages(config))
 		return -ENOMEM;
+	tell_of_small_pages(config, hugepages);
 	derive(config, hugepages, &arguments);
 	if (arguments.too_many) {
 		wh_complain("--eal has too many arguments: the limit is %d", ARGUMENTS_MAX);
