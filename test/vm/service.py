@@ -2,31 +2,37 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The service on two booted machines with NICs on PCI, from the package to ten power cuts.
 
-    service.py [CUTS [SEED]]     10 power cuts; what $ON and $LAB are, vm.py says
+    service.py [GROUP...]    all groups, or those; what $ON, $NICE and $LAB are, vm.py says
 
-tools/package --vm makes the disk and runs it: docs/operate.md's "As a service" block by block,
-reboots, cables, resets, other NICs, boots at which something is missing, power cuts, purge.
-A line for each step, then 'N passed, N failed, N skipped'. All machines are emulated, so it takes
-an hour of two CPUs, and no figure of it is one of a NIC. QEMU's emulation has neither an invariant
-TSC nor, without a backend for it, several queues of virtio.
+tools/package --vm makes the disk and runs it: docs/operate.md's "As a service" block by block, and
+a reboot. Both disks are kept as they are then, and each group begins from there: so one alone takes
+two boots and its own steps. $CUTS (10) and $SEED (1) are of the power cuts.
+A line for each step, then 'N passed, N failed, N skipped'. All machines are emulated, so all of it
+takes two hours of two CPUs, and no figure of it is one of a NIC. QEMU's emulation has neither an
+invariant TSC nor, without a backend for it, several queues of virtio.
 """
 
+import json
+import os
 import random
 import re
 import sys
 import time
 
 import vm
-from vm import LAB, both, order
+from vm import both, device, order
 from machine import MIB, be_alone, run
 from harness import Failed, expect, expect_equal
 from readme import service
 
 EXPOSURE_MAX = 3.0
 NIGHT_BYTES, FILE_BYTES = 96 * MIB, 24 * MIB
-OTHER_NICS = ('vmxnet3', 'virtio', 'igb')
+NICS = ('e1000e', 'vmxnet3', 'virtio', 'igb')
+IDLE_SHARE_MAX = 0.01
+STOP_MAX_S, SETTLE_S = 9, 10
 JOB_S = 120
 CONFIG = '/etc/wavehaul/wavehaul.conf'
+PAGES = '/etc/sysctl.d/wavehaul.conf'
 RATE = '2M'
 # One second of it is a batch; as much again is on its way to the disk, which is emulated as well.
 BATCH_BYTES = 4 * MIB
@@ -116,17 +122,131 @@ def boots_lacking(one, two):
     yield 'booted without a cable: serves, and the queue goes on once it is in'
 
 
-def other_nic(one, two, nic):
+def lacks_pages(machine):
+    """Without its huge pages from the boot on: it serves from ordinary memory, and says so."""
+    kept = machine.run('cat', PAGES)
+    machine.write(PAGES, 'vm.nr_hugepages=0\n')
+    machine.run('sync')
+    machine.cut_power()
+    machine.boot()
+    await_serving(machine)
+    said = machine.run('journalctl', '-b', '-u', 'wavehaul', '--no-pager', '-o', 'cat')
+    expect('hugepages are not free' in said, f'it says {said}')
+    machine.write(PAGES, kept + '\n')
+
+
+def revived(one, two):
+    """The process that is stopped is restarted by systemd, and its queue goes on."""
+    restarts = int(one.of_service('NRestarts'))
+
+    def stop():
+        one.run('kill', '-STOP', one.of_service('MainPID'))
+        one.wait_until(lambda: int(one.of_service('NRestarts')) > restarts, 60, 'a watchdog')
+        await_serving(one)
+    transferred(one, two, 'stopped', stop)
+
+
+def idle_share(machine, seconds=60):
+    """Of one CPU, that its service takes without a job."""
+    time.sleep(SETTLE_S)
+    said = machine.run('sh', '-c', 'u() { systemctl show -P CPUUsageNSec wavehaul; '
+                       f'cut -d" " -f1 /proc/uptime; }}; u; sleep {seconds}; u', timeout=JOB_S)
+    used, at, used_then, then = map(float, said.split())
+    return (used_then - used) / 1e9 / (then - at)
+
+
+def stop_time(machine):
+    """By the machine's own clock."""
+    said = machine.run('sh', '-c', 'u() { cut -d" " -f1 /proc/uptime; }; u; '
+                       'systemctl stop wavehaul; u; systemctl start wavehaul', timeout=JOB_S)
+    began, ended = map(float, said.split())
+    await_serving(machine)
+    return ended - began
+
+
+def as_service(machine, *words, check=True):
+    """By hand, and with the service's key."""
+    return machine.run('systemd-run', '--quiet', '--pipe', '--wait', '-p', 'User=wavehaul',
+                       '-p', 'LimitMEMLOCK=infinity', '-p', 'StandardError=inherit',
+                       '-E', 'HOME=/var/lib/wavehaul', 'wavehaul', *words, check=check,
+                       timeout=JOB_S)
+
+
+def is_there(machine):
+    return machine.run('ls', '/sys/bus/pci/devices').find(vm.NIC) >= 0
+
+
+def advised(machine):
+    """What the doctor says of the NIC is done, to the letter."""
+    found = json.loads(machine.run('wavehaul', 'doctor', '--json', check=False))
+    nic = next(one for one in found['checks'] if one['name'] == f'nic {vm.NIC}')
+    if nic['repair']:
+        machine.run('sh', '-c', nic['repair'], timeout=JOB_S)
+    return nic
+
+
+def alter(machine, old, new):
+    """The configuration, and the service begins anew with it."""
+    kept = machine.run('cat', CONFIG)
+    expect(old in kept, f'no {old} in {kept}')
+    machine.write(CONFIG, kept.replace(old, new) + '\n')
+    machine.run('systemctl', 'restart', 'wavehaul', timeout=JOB_S)
+    await_serving(machine)
+
+
+def by_nic(one, two, nic):
+    """As the doctor advises; files both ways; a VLAN at both ends; the path by hand."""
     for machine in (one, two):
-        machine.cut_power()
-        machine.start(nic)
-    for machine in (one, two):
-        machine.await_up()
-        machine.run('wavehaul', 'nic', 'bind', vm.NIC)
-        machine.run('systemctl', 'restart', 'wavehaul', timeout=JOB_S)
+        machine.run('systemctl', 'stop', 'wavehaul', timeout=JOB_S)
+        machine.swap(nic)
+        machine.wait_until(lambda: is_there(machine), 10, 'a NIC')
+        said = advised(machine)
+        print(f'        dtn{machine.number}: {said["text"]}: {said["repair"]}', flush=True)
+        machine.run('systemctl', 'start', 'wavehaul', timeout=JOB_S)
         await_serving(machine)
     transferred(one, two, f'by-{nic}')
     transferred(two, one, f'back-by-{nic}')
+    one.run('wavehaul', 'get', f'dtn2:incoming/by-{nic}', f'/srv/incoming/got-by-{nic}',
+            timeout=JOB_S)
+    expect_equal('what was got', one.digest_of(f'/srv/incoming/got-by-{nic}'),
+                 one.digest_of(f'/srv/outgoing/by-{nic}'))
+    for machine in (one, two):
+        alter(machine, 'mtu = 9000', 'mtu = 9000\nvlan = 7')
+    transferred(one, two, f'vlan-{nic}')
+    one.run('systemctl', 'stop', 'wavehaul', timeout=JOB_S)
+    for words in (('bench', 'dtn2', '--time', '5s'), ('probe', 'dtn2')):
+        said = as_service(one, *words)
+        print('        ' + ' | '.join(said.splitlines()[-3:]), flush=True)
+    one.run('systemctl', 'start', 'wavehaul', timeout=JOB_S)
+    for machine in (one, two):
+        alter(machine, 'vlan = 7\n', '')
+
+
+def without_iommu(one, two):
+    """A bound NIC is root's alone: it serves root, and says so to the service."""
+    for machine in (one, two):
+        machine.iommu = False
+        machine.cut_power()
+        machine.start()
+    for machine in (one, two):
+        machine.await_up()
+        said = advised(machine)
+        print(f'        dtn{machine.number}: {said["text"]}: {said["repair"]}', flush=True)
+        expect_equal('its driver', machine.run(
+            'sh', '-c', f'basename $(readlink /sys/bus/pci/devices/{vm.NIC}/driver)'),
+            'uio_pci_generic')
+        machine.run('systemctl', 'restart', 'wavehaul', check=False, timeout=JOB_S)
+        failed_once(machine, 7, 'only root')
+    yield 'without an IOMMU: the service says that the NIC is root\'s alone, once'
+    digest = one.plant('/srv/outgoing/physical', FILE_BYTES)
+    two.run('systemd-run', '--unit=roots', 'wavehaul', 'serve', '--unsealed')
+    two.wait_until(lambda: 'serving' in two.run('journalctl', '-u', 'roots'), 30, 'a server')
+    one.run('wavehaul', 'send', '/srv/outgoing/physical', '192.0.2.2:incoming/', '--unsealed',
+            timeout=JOB_S)
+    expect_equal('physical there', two.digest_of('/srv/incoming/physical'), digest)
+    yield 'without an IOMMU: root serves and sends by uio_pci_generic'
+    for machine in (one, two):
+        machine.iommu = True
 
 
 def plant_tree(machine):
@@ -194,32 +314,89 @@ def purged(machine):
     expect('first' in machine.run('ls', '/srv/incoming/outgoing'), 'what it has brought')
 
 
-def steps(cuts=10, seed=1):
+def readme(one, two):
+    """Two new machines, as an operator makes them."""
+    yield from service(one, two, vm.NIC, 'af_packet', NIGHT_BYTES)
+    yield f'exposed by {exposed(one)} of 10'
+    for machine in (one, two):
+        machine.reboot()
+        await_serving(machine)
+    transferred(one, two, 'rebooted')
+    yield 'rebooted: both serve on the NIC'
+
+
+def link(one, two):
+    transferred(one, two, 'cable', lambda: pull_cable(one))
+    yield 'the cable out and in'
+    transferred(one, two, 'reset', two.reset)
+    yield 'the other machine reset'
+
+
+def process(one, two):
+    share = idle_share(one)
+    expect(share <= IDLE_SHARE_MAX, f'idle, it takes {share:.2%} of a CPU')
+    yield f'idle: {share:.2%} of a CPU'
+    took = stop_time(one)
+    expect(took <= STOP_MAX_S, f'it stops in {took:.1f} s')
+    yield f'stops in {took:.1f} s'
+    revived(one, two)
+    yield 'stopped by SIGSTOP: systemd restarts it, and its queue goes on'
+
+
+def lacking(one, two):
+    yield from boots_lacking(one, two)
+    lacks_pages(one)
+    yield 'booted without huge pages: says so, and serves'
+
+
+def nics(one, two):
+    known = order('qemu-system-x86_64', '-device', 'help')
+    for nic in NICS:
+        if f'"{device(nic, False)}"' not in known:
+            print(f'        no {nic} in this QEMU')
+            continue
+        by_nic(one, two, nic)
+        yield f'by {nic}: as the doctor advises; send, get, VLAN, bench, probe'
+
+
+def cuts(one, two):
+    count, seed = int(os.environ.get('CUTS', 10)), int(os.environ.get('SEED', 1))
+    again = power_cuts(one, two, count, seed)
+    yield f'{count} power cuts at random moments; {again} bytes went again for each'
+
+
+def purge(one, two):
+    purged(two)
+    yield 'purged: no unit that failed, and no file'
+
+
+GROUPS = {'link': link, 'process': process, 'lacking': lacking, 'nics': nics,
+          'bare': without_iommu, 'cuts': cuts, 'purge': purge}
+
+
+def steps(*groups):
+    unknown = set(groups) - set(GROUPS)
+    expect(not unknown, f'no group {unknown}; there are {", ".join(GROUPS)}')
     be_alone()
-    with both() as (one, two):
-        yield 'two machines are up'
-        yield from service(one, two, vm.NIC, 'af_packet', NIGHT_BYTES)
-        yield f'exposed by {exposed(one)} of 10'
-        for machine in (one, two):
-            machine.reboot()
-            await_serving(machine)
-        transferred(one, two, 'rebooted')
-        yield 'rebooted: both serve on the NIC'
-        transferred(one, two, 'cable', lambda: pull_cable(one))
-        yield 'the cable out and in'
-        transferred(one, two, 'reset', two.reset)
-        yield 'the other machine reset'
-        yield from boots_lacking(one, two)
-        for nic in OTHER_NICS:
-            if nic not in order('qemu-system-x86_64', '-device', 'help') and nic != 'virtio':
-                print(f'        no {nic} in this QEMU')
-                continue
-            other_nic(one, two, nic)
-            yield f'by {nic}'
-        again = power_cuts(one, two, int(cuts), int(seed))
-        yield f'{cuts} power cuts at random moments; {again} bytes went again for each'
-        purged(two)
-        yield 'purged: no unit that failed, and no file'
+    with both() as two:
+        if not groups or not all(machine.ready().exists() for machine in two):
+            for machine in two:
+                machine.path('qcow2').unlink(missing_ok=True)
+                machine.start()
+            for machine in two:
+                machine.await_up()
+            yield 'two machines are up'
+            yield from readme(*two)
+            for machine in two:
+                machine.freeze()
+        for group in groups or GROUPS:
+            for machine in two:
+                machine.renew()
+                machine.start()
+            for machine in two:
+                machine.await_up()
+                await_serving(machine)
+            yield from GROUPS[group](*two)
 
 
 if __name__ == '__main__':

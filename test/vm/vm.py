@@ -10,7 +10,8 @@
 
 All of it lies in $LAB (/var/tmp/wavehaul-vm), and a machine keeps its disk: `rm $LAB/dtn1.qcow2`
 makes a new one. QEMU emulates (TCG): no /dev/kvm, no NIC and no network of the host is wanted, and
-none is reached. $ON is what it runs under (`taskset -c 1`), IOMMU=no leaves that out.
+none is reached. $ON is what it runs under (`taskset -c 1`), $NICE how nice it is (15; -10 on a host
+that has other work), IOMMU=no leaves that out.
 
 A machine has `mgmt0`, by which this script comes (ssh on 127.0.0.1), `eth0` (198.51.100.N, between
 the two), and on 0000:01:00.0 the NIC for data, joined to the other's.
@@ -41,8 +42,9 @@ BOOT_S = 600
 # Of QEMU's own network for mgmt0, of eth0, and of the NIC for data; N is the machine.
 MAC = '52:54:00:00:{}:{}'
 
-# The kernel finds a timer dead on a busy host, and panics.
-KERNEL = 'root=/dev/vda rw console=ttyS0 no_timer_check'
+# On a busy host the kernel finds a timer dead, and panics. With the HPET the time of two CPUs once
+# differed by 21 s, about 2^31 of its ticks, and all watchdogs barked; without it that was not seen.
+KERNEL = 'root=/dev/vda rw console=ttyS0 no_timer_check tsc=reliable'
 
 FILES = {
     'etc/fstab': '/dev/vda / ext4 defaults 0 1\n',
@@ -93,7 +95,7 @@ def make_image(root, packages):
     order('chroot', root, '/bin/systemctl', '-q', 'enable', 'systemd-networkd', 'ssh')
     for name, kept in (('vmlinuz', 'vmlinuz-*'), ('initrd', 'initrd.img-*')):
         shutil.copy(max((root / 'boot').glob(kept)), LAB / name)
-    for old in (DISK, *LAB.glob('dtn?.qcow2')):
+    for old in (DISK, *LAB.glob('dtn?.*qcow2')):
         old.unlink(missing_ok=True)
     order('truncate', '-s', DISK_SIZE, DISK)
     order('mkfs.ext4', '-q', '-F', '-d', root, DISK)
@@ -136,8 +138,9 @@ class Vm(Operated):
         def mac(end):
             return f'mac={MAC.format(f"0{self.number}", end)}'
         kernel = f'{KERNEL} systemd.hostname=dtn{self.number}'
-        said = ['-machine', 'q35', '-accel', 'tcg,thread=multi', '-cpu', 'max', '-smp', '2',
-                '-m', '3G', '-name', f'dtn{self.number}', '-display', 'none', '-vga', 'none',
+        said = ['-machine', 'q35,hpet=off', '-accel', 'tcg,thread=multi', '-cpu', 'max',
+                '-smp', '2', '-m', '3G', '-name', f'dtn{self.number}',
+                '-display', 'none', '-vga', 'none',
                 '-nodefaults', '-no-user-config', '-kernel', LAB / 'vmlinuz',
                 '-initrd', LAB / 'initrd',
                 '-drive', f'file={self.path("qcow2")},if=virtio,cache=writeback,discard=unmap',
@@ -168,9 +171,25 @@ class Vm(Operated):
         self.hang_up()
         log = open(self.path('qemu'), 'wb')
         self.process = subprocess.Popen(
-            [*shlex.split(os.environ.get('ON', '')), 'nice', '-n', '15', 'qemu-system-x86_64',
-             *self.arguments(nic)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            start_new_session=True)
+            [*shlex.split(os.environ.get('ON', '')), 'nice', '-n', os.environ.get('NICE', '15'),
+             'qemu-system-x86_64', *self.arguments(nic)], stdin=subprocess.DEVNULL, stdout=log,
+            stderr=log, start_new_session=True)
+
+    def ready(self):
+        return self.path('ready.qcow2')
+
+    def freeze(self):
+        """It goes down in peace, and what its disk has is what renew() begins from."""
+        self.run('systemctl', 'poweroff', check=False)
+        wait_until(lambda: not self.pid(), BOOT_S, 'a machine that is off')
+        self.cut_power()
+        self.path('qcow2').rename(self.ready())
+
+    def renew(self):
+        self.cut_power()
+        self.path('qcow2').unlink(missing_ok=True)
+        order('qemu-img', 'create', '-q', '-f', 'qcow2', '-b', self.ready(), '-F', 'qcow2',
+              self.path('qcow2'))
 
     def boot(self, nic='e1000e'):
         self.start(nic)
@@ -254,16 +273,11 @@ class Vm(Operated):
 
 @contextlib.contextmanager
 def both():
-    """New ones, which run until the end."""
+    """They end with it."""
     if not shutil.which('qemu-system-x86_64') or not DISK.exists():
         raise Skip('no QEMU, or no disk of vm.py image')
     two = [Vm(1), Vm(2)]
     try:
-        for vm in two:
-            vm.path('qcow2').unlink(missing_ok=True)
-            vm.start()
-        for vm in two:
-            vm.await_up()
         yield two
     finally:
         for vm in two:
