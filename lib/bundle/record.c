@@ -293,6 +293,48 @@ static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_STATUS] = SHAPE(status_fields, order_status.status),
 };
 
+/* What follows the fields in its order: its pointer, and its length, which is one of the fields. */
+struct part {
+	uint16_t pointer_at; /* in struct wh_record */
+	uint16_t count_at;
+	uint8_t count_bytes; /* 0: wh_entry_inline_bytes tells its length */
+	uint8_t unit_bytes;
+	bool is_text; /* without a NUL */
+};
+
+#define PART(pointer, count, unit, text)                                                           \
+	{                                                                                          \
+		offsetof(struct wh_record, pointer), offsetof(struct wh_record, count),            \
+			SIZE(count), unit, text                                                    \
+	}
+#define TEXT(member) PART(member, member##_bytes, 1, true)
+
+#define PARTS_MAX 4
+
+/* By type; those of HELLO are an array. */
+static const struct part parts[][PARTS_MAX] = {
+	[WH_RECORD_ENTRY] = {TEXT(entry.path), TEXT(entry.link),
+		PART(entry.xattrs, entry.xattr_bytes, 1, false),
+		{.pointer_at = offsetof(struct wh_record, entry.inline_bytes), .unit_bytes = 1}},
+	[WH_RECORD_FAULT] = {TEXT(fault.path)},
+	[WH_RECORD_BLOCKS] = {PART(blocks.digests, blocks.count, WH_DIGEST_BYTES, false)},
+	[WH_RECORD_REFUSED] = {TEXT(refused.text)},
+	[WH_RECORD_ITEM] = {TEXT(item.path), TEXT(item.link)},
+	[WH_RECORD_ORDER] = {TEXT(order.host), TEXT(order.path), TEXT(order.rate),
+		TEXT(order.words)},
+	[WH_RECORD_STATUS] = {TEXT(order_status.why)},
+};
+
+static_assert(RTE_DIM(parts) == RTE_DIM(shapes), "of every type");
+
+/* The part of that index; NULL: there are no more. */
+static const struct part *part_of(const struct wh_record *record, uint32_t index)
+{
+	const struct part *part = &parts[record->type][index];
+
+	return index < PARTS_MAX && part->unit_bytes > 0 ? part : NULL;
+}
+
 const struct wh_record_shape *wh_record_shape(uint32_t type)
 {
 	return type < RTE_DIM(shapes) && shapes[type].fields != NULL ? &shapes[type] : NULL;
@@ -430,8 +472,6 @@ static bool entry_holds(const struct wh_entry *entry)
 		return false;
 	if (is_link != (entry->link_bytes > 0))
 		return false;
-	if (is_link && has_nul(entry->link, entry->link_bytes))
-		return false;
 	if (entry->kind == WH_ENTRY_HARD && !wh_path_is_safe(entry->link, entry->link_bytes))
 		return false;
 	if ((entry->size_bytes > 0) !=
@@ -483,23 +523,7 @@ static bool item_holds(const struct wh_item *item)
 	bool is_given = item->path_bytes == 1 && item->path[0] == '.';
 
 	return ((is_given && !item->matched) || wh_path_is_safe(item->path, item->path_bytes)) &&
-	       (item->kind == WH_ITEM_LINK) == (item->link_bytes > 0) &&
-	       !has_nul(item->link, item->link_bytes);
-}
-
-static size_t ordered_bytes(const struct wh_ordering *order)
-{
-	return (size_t)order->host_bytes + order->path_bytes + order->rate_bytes +
-	       order->words_bytes;
-}
-
-/* Texts to encode may be anywhere; decoded ones are consecutive. */
-static bool order_holds(const struct wh_ordering *order)
-{
-	return !has_nul(order->host, order->host_bytes) &&
-	       !has_nul(order->path, order->path_bytes) &&
-	       !has_nul(order->rate, order->rate_bytes) &&
-	       !has_nul(order->words, order->words_bytes);
+	       (item->kind == WH_ITEM_LINK) == (item->link_bytes > 0);
 }
 
 /* Without `resume` an offset is that of what came with an ENTRY. */
@@ -508,8 +532,31 @@ static bool want_holds(uint64_t offset, uint8_t resume)
 	return resume == WH_RESUME_OFF ? offset == 0 || offset == WH_INLINE_BYTES_MAX : offset > 0;
 }
 
+static size_t part_bytes(const struct wh_record *record, const struct part *part)
+{
+	uint32_t count = 0;
+
+	if (part->count_bytes == 0)
+		return wh_entry_inline_bytes(&record->entry);
+	memcpy(&count, (const uint8_t *)record + part->count_at, part->count_bytes);
+	return (size_t)count * part->unit_bytes;
+}
+
+static const void *part_at(const struct wh_record *record, const struct part *part)
+{
+	const void *at;
+
+	memcpy(&at, (const uint8_t *)record + part->pointer_at, sizeof(at));
+	return at;
+}
+
 static bool holds(const struct wh_record *record)
 {
+	const struct part *part;
+
+	for (uint32_t i = 0; (part = part_of(record, i)) != NULL; i++)
+		if (part->is_text && has_nul(part_at(record, part), part_bytes(record, part)))
+			return false;
 	switch (record->type) {
 	case WH_RECORD_ENTRY:
 		return entry_holds(&record->entry);
@@ -520,56 +567,32 @@ static bool holds(const struct wh_record *record)
 		       (record->want.seed == 0 || record->want.resume > WH_RESUME_ATTRIBUTES);
 	case WH_RECORD_FILE_END:
 		return (record->file_end.error == 0) == (record->file_end.doing == 0);
-	case WH_RECORD_FAULT:
-		return !has_nul(record->fault.path, record->fault.path_bytes);
 	case WH_RECORD_OUTCOME:
 		return (record->outcome.error == 0) == (record->outcome.doing == 0) &&
 		       (record->outcome.error == 0) ==
 			       (record->outcome.status != WH_OUTCOME_FAILED);
 	case WH_RECORD_HELLO:
 		return hello_holds(&record->hello);
-	case WH_RECORD_REFUSED:
-		return !has_nul(record->refused.text, record->refused.text_bytes);
 	case WH_RECORD_ITEM:
 		return item_holds(&record->item);
-	case WH_RECORD_ORDER:
-		return order_holds(&record->order);
-	case WH_RECORD_STATUS:
-		return !has_nul(record->order_status.why, record->order_status.why_bytes);
 	default:
 		return true;
 	}
 }
 
-/* Length of texts and content, by fields that were read before. */
+/* Length of the parts, by fields that were read before. */
 static size_t rest_bytes(const struct wh_record *record)
 {
 	const struct wh_hello *hello = &record->hello;
+	const struct part *part;
 	size_t bytes = 0;
 
-	switch (record->type) {
-	case WH_RECORD_ENTRY:
-		return (size_t)record->entry.path_bytes + record->entry.link_bytes +
-		       record->entry.xattr_bytes + wh_entry_inline_bytes(&record->entry);
-	case WH_RECORD_FAULT:
-		return record->fault.path_bytes;
-	case WH_RECORD_REFUSED:
-		return record->refused.text_bytes;
-	case WH_RECORD_BLOCKS:
-		return (size_t)record->blocks.count * WH_DIGEST_BYTES;
-	case WH_RECORD_ITEM:
-		return (size_t)record->item.path_bytes + record->item.link_bytes;
-	case WH_RECORD_ORDER:
-		return ordered_bytes(&record->order);
-	case WH_RECORD_STATUS:
-		return record->order_status.why_bytes;
-	case WH_RECORD_HELLO:
+	for (uint32_t i = 0; (part = part_of(record, i)) != NULL; i++)
+		bytes += part_bytes(record, part);
+	if (record->type == WH_RECORD_HELLO)
 		for (uint32_t i = 0; i < hello_texts(hello); i++)
 			bytes += sizeof(hello->path_bytes[0]) + hello->path_bytes[i];
-		return bytes;
-	default:
-		return 0;
-	}
+	return bytes;
 }
 
 static size_t with_padding(const struct wh_record *record)
@@ -600,38 +623,16 @@ static uint8_t *put(uint8_t *at, const void *bytes, size_t count)
 static uint8_t *put_rest(const struct wh_record *record, uint8_t *at)
 {
 	const struct wh_hello *hello = &record->hello;
+	const struct part *part;
 
-	switch (record->type) {
-	case WH_RECORD_ENTRY:
-		at = put(at, record->entry.path, record->entry.path_bytes);
-		at = put(at, record->entry.link, record->entry.link_bytes);
-		at = put(at, record->entry.xattrs, record->entry.xattr_bytes);
-		return put(at, record->entry.inline_bytes, wh_entry_inline_bytes(&record->entry));
-	case WH_RECORD_FAULT:
-		return put(at, record->fault.path, record->fault.path_bytes);
-	case WH_RECORD_REFUSED:
-		return put(at, record->refused.text, record->refused.text_bytes);
-	case WH_RECORD_BLOCKS:
-		return put(
-			at, record->blocks.digests, (size_t)record->blocks.count * WH_DIGEST_BYTES);
-	case WH_RECORD_ITEM:
-		at = put(at, record->item.path, record->item.path_bytes);
-		return put(at, record->item.link, record->item.link_bytes);
-	case WH_RECORD_ORDER:
-		at = put(at, record->order.host, record->order.host_bytes);
-		at = put(at, record->order.path, record->order.path_bytes);
-		at = put(at, record->order.rate, record->order.rate_bytes);
-		return put(at, record->order.words, record->order.words_bytes);
-	case WH_RECORD_STATUS:
-		return put(at, record->order_status.why, record->order_status.why_bytes);
-	case WH_RECORD_HELLO:
-		at = put(at, hello->path_bytes, hello_texts(hello) * sizeof(hello->path_bytes[0]));
-		for (uint32_t i = 0; i < hello_texts(hello); i++)
-			at = put(at, hello->path[i], hello->path_bytes[i]);
+	for (uint32_t i = 0; (part = part_of(record, i)) != NULL; i++)
+		at = put(at, part_at(record, part), part_bytes(record, part));
+	if (record->type != WH_RECORD_HELLO)
 		return at;
-	default:
-		return at;
-	}
+	at = put(at, hello->path_bytes, hello_texts(hello) * sizeof(hello->path_bytes[0]));
+	for (uint32_t i = 0; i < hello_texts(hello); i++)
+		at = put(at, hello->path[i], hello->path_bytes[i]);
+	return at;
 }
 
 /* Whether all fields are within their limits, on the wire or in memory. */
@@ -686,49 +687,21 @@ static bool take_path_lengths(const uint8_t *at, size_t left, struct wh_hello *h
 
 static const uint8_t *take_rest(const uint8_t *at, struct wh_record *record)
 {
-	struct wh_entry *entry = &record->entry;
 	struct wh_hello *hello = &record->hello;
+	const struct part *part;
 
-	switch (record->type) {
-	case WH_RECORD_ENTRY:
-		entry->path = (const char *)at;
-		entry->link = entry->path + entry->path_bytes;
-		entry->xattrs = (const uint8_t *)entry->link + entry->link_bytes;
-		at = entry->xattrs + entry->xattr_bytes;
-		entry->inline_bytes = at;
-		return at + wh_entry_inline_bytes(entry);
-	case WH_RECORD_FAULT:
-		record->fault.path = (const char *)at;
-		return at + record->fault.path_bytes;
-	case WH_RECORD_REFUSED:
-		record->refused.text = (const char *)at;
-		return at + record->refused.text_bytes;
-	case WH_RECORD_BLOCKS:
-		record->blocks.digests = at;
-		return at + (size_t)record->blocks.count * WH_DIGEST_BYTES;
-	case WH_RECORD_ITEM:
-		record->item.path = (const char *)at;
-		record->item.link = record->item.path + record->item.path_bytes;
-		return at + record->item.path_bytes + record->item.link_bytes;
-	case WH_RECORD_ORDER:
-		record->order.host = (const char *)at;
-		record->order.path = record->order.host + record->order.host_bytes;
-		record->order.rate = record->order.path + record->order.path_bytes;
-		record->order.words = record->order.rate + record->order.rate_bytes;
-		return at + ordered_bytes(&record->order);
-	case WH_RECORD_STATUS:
-		record->order_status.why = (const char *)at;
-		return at + record->order_status.why_bytes;
-	case WH_RECORD_HELLO:
-		at += hello_texts(hello) * sizeof(hello->path_bytes[0]);
-		for (uint32_t i = 0; i < hello_texts(hello); i++) {
-			hello->path[i] = (const char *)at;
-			at += hello->path_bytes[i];
-		}
-		return at;
-	default:
-		return at;
+	for (uint32_t i = 0; (part = part_of(record, i)) != NULL; i++) {
+		memcpy((uint8_t *)record + part->pointer_at, &at, sizeof(at));
+		at += part_bytes(record, part);
 	}
+	if (record->type != WH_RECORD_HELLO)
+		return at;
+	at += hello_texts(hello) * sizeof(hello->path_bytes[0]);
+	for (uint32_t i = 0; i < hello_texts(hello); i++) {
+		hello->path[i] = (const char *)at;
+		at += hello->path_bytes[i];
+	}
+	return at;
 }
 
 uint32_t wh_record_decode(const uint8_t *bytes, size_t length, struct wh_record *record)
