@@ -16,7 +16,6 @@
 #include "host/host.h"
 #include "host/host_handshake.h"
 #include "job/client.h"
-#include "job/jobs.h"
 #include "job/on_host.h"
 #include "plot/svg.h"
 #include "probe/prober.h"
@@ -29,9 +28,6 @@
 
 #define WATCH_US   2000
 #define PATIENCE_S 3
-
-/* The minimum, because no session is opened. */
-#define BUFFER_BYTES (UINT64_C(64) << 20)
 
 struct probe {
 	struct wh_settings settings;
@@ -298,17 +294,6 @@ static int run(void *context)
 	return report(probe, conclude(probe));
 }
 
-static int open_and_run(struct probe *probe)
-{
-	probe->on.settings = wh_host_settings_of(&probe->settings);
-	probe->on.settings.queues = 1;
-	probe->on.settings.buffer_bytes = BUFFER_BYTES;
-	probe->on.places = 1;
-
-	return wh_on_sealed_host(
-		&probe->sealed, &probe->settings, probe->server, &probe->on, run, probe);
-}
-
 static int prepare(struct probe *probe)
 {
 	struct wh_settings *settings = &probe->settings;
@@ -355,7 +340,8 @@ int wh_verb_probe(int argc, char **argv)
 		status = prepare(probe);
 		if (status == WH_EXIT_OK) {
 			wh_signals_catch();
-			status = open_and_run(probe);
+			status = wh_on_small_host(&probe->sealed, &probe->settings, probe->server,
+				&probe->on, run, probe);
 		}
 		if (probe->settings.json)
 			tell_json(probe, status);

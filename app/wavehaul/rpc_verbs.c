@@ -203,16 +203,6 @@ static int run(void *context)
 	return conclude(rpc);
 }
 
-static int open_and_run(struct rpc *rpc)
-{
-	rpc->on.settings = wh_host_settings_of(&rpc->settings);
-	rpc->on.settings.queues = 1;
-	rpc->on.settings.buffer_bytes = BUFFER_BYTES;
-	rpc->on.places = 1;
-
-	return wh_on_sealed_host(&rpc->sealed, &rpc->settings, rpc->server, &rpc->on, run, rpc);
-}
-
 static int add_path(struct rpc *rpc, const char *text)
 {
 	const char *path = wh_remote_path(text, rpc->server);
@@ -320,7 +310,7 @@ static int go(struct rpc *rpc)
 		return status;
 	if (!place_paths(rpc))
 		return WH_EXIT_NO_FILE;
-	return open_and_run(rpc);
+	return wh_on_small_host(&rpc->sealed, &rpc->settings, rpc->server, &rpc->on, run, rpc);
 }
 
 static int close_print(struct rpc *rpc, int status)

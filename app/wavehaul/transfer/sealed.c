@@ -16,6 +16,9 @@
 /* Interval of looks for questions to a person. Files are looked at once a second. */
 #define LOOK_MS 50
 
+/* The minimum. */
+#define SMALL_BUFFER_BYTES (UINT64_C(64) << 20)
+
 uint8_t wh_sealed_ciphers(const struct wh_settings *settings)
 {
 	return settings->cipher != 0 ? (uint8_t)(1u << settings->cipher)
@@ -170,6 +173,16 @@ int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settin
 		say_refusal(sealed);
 	wh_trust_close(&sealed->trust);
 	return status;
+}
+
+int wh_on_small_host(struct wh_sealed *sealed, const struct wh_settings *settings,
+	const char *server, struct wh_on_host *on, int (*run)(void *context), void *context)
+{
+	on->settings = wh_host_settings_of(settings);
+	on->settings.queues = 1;
+	on->settings.buffer_bytes = SMALL_BUFFER_BYTES;
+	on->places = 1;
+	return wh_on_sealed_host(sealed, settings, server, on, run, context);
 }
 
 void wh_sealed_name(

@@ -28,6 +28,10 @@ struct wh_sealed {
 int wh_on_sealed_host(struct wh_sealed *sealed, const struct wh_settings *settings,
 	const char *server, struct wh_on_host *on, int (*run)(void *context), void *context);
 
+/* The same for a verb that opens one session and moves little. */
+int wh_on_small_host(struct wh_sealed *sealed, const struct wh_settings *settings,
+	const char *server, struct wh_on_host *on, int (*run)(void *context), void *context);
+
 /* If the operator means exactly one key at that server, the request is for that key only. */
 void wh_sealed_name(
 	struct wh_sealed *sealed, const struct wh_address *server, struct wh_request *request);
