@@ -12,6 +12,16 @@
 #include "session/apart/acks.h"
 #include "track/alloc.h"
 
+/* Shortest period accepted from the peer, which chooses it. */
+#define PERIOD_US_LEAST 1000
+
+/*
+ * Reports whose ACK2 may still arrive. The maximum covers one report per 10 ms period over a round
+ * trip of 2 s and more; the smallest windows keep fewer.
+ */
+#define ACK_HISTORY_MIN 64
+#define ACK_HISTORY_MAX 512
+
 /* As rings are sized: 2^n - 1 elements. */
 static uint32_t fresh_count(uint32_t window_pkts)
 {
@@ -22,8 +32,7 @@ static uint32_t fresh_count(uint32_t window_pkts)
 
 static uint32_t ack_history(uint32_t window_pkts)
 {
-	return (uint32_t)wh_min_u64(
-		wh_max_u64(window_pkts, WH_ACK_HISTORY_MIN), WH_ACK_HISTORY_MAX);
+	return (uint32_t)wh_min_u64(wh_max_u64(window_pkts, ACK_HISTORY_MIN), ACK_HISTORY_MAX);
 }
 
 static uint32_t chunk_packets(const struct wh_session_config *config)
@@ -224,7 +233,7 @@ static struct wh_session *create(const struct wh_session_config *config, enum wh
 	s->peer.at[0] = *peer;
 	s->params = *params;
 	s->chunk_packets = chunk_packets(config);
-	s->period_tsc = wh_us_to_tsc(config->hz, wh_max_u64(params->period_us, WH_PERIOD_US_LEAST));
+	s->period_tsc = wh_us_to_tsc(config->hz, wh_max_u64(params->period_us, PERIOD_US_LEAST));
 	s->peer_timeout_tsc = wh_ns_to_tsc(config->hz, config->peer_timeout_ns);
 	__atomic_store_n(&s->last_heard_tsc, now_tsc, __ATOMIC_RELAXED);
 	s->next_release_tsc = now_tsc;
@@ -408,8 +417,7 @@ static bool is_idle(const struct wh_session *s)
 
 	return s->phase == WH_PHASE_RUNNING && tx->report_seen && !tx->end_seen &&
 	       tx->open_chunk == NULL && wh_sent_table_unacked(&tx->table) == 0 &&
-	       wh_fifo_count(&tx->fresh) == 0 && wh_fifo_count(&tx->retransmits) == 0 &&
-	       wh_fifo_count(&tx->ready) == 0;
+	       !wh_session_data_waits(tx) && wh_fifo_count(&tx->ready) == 0;
 }
 
 static int32_t poll_transmitter(struct wh_session *s, uint64_t now_tsc)
@@ -502,7 +510,6 @@ static uint64_t transmitter_deadline(const struct wh_session *s)
 {
 	const struct wh_transmitter *tx = &s->tx;
 	uint64_t deadline_tsc = wh_min_u64(tx->next_trans_report_tsc, patience_ends_tsc(s));
-	bool data_waits = wh_fifo_count(&tx->fresh) > 0 || wh_fifo_count(&tx->retransmits) > 0;
 
 	if (s->phase == WH_PHASE_OPENING)
 		return s->next_open_tsc;
@@ -514,7 +521,7 @@ static uint64_t transmitter_deadline(const struct wh_session *s)
 		deadline_tsc = wh_min_u64(deadline_tsc, s->next_release_tsc);
 	deadline_tsc = wh_min_u64(deadline_tsc, wh_retransmit_deadline(s));
 	deadline_tsc = wh_min_u64(deadline_tsc, wh_missing_deadline(s));
-	if (data_waits && !tx->peer_silent) {
+	if (wh_session_data_waits(tx) && !tx->peer_silent) {
 		uint64_t paced_tsc = tx->late.probe_waits ? 0 : wh_pacer_next_tsc(&tx->pacer);
 
 		deadline_tsc =

@@ -14,6 +14,12 @@
 
 #include "endpoint/turn.h"
 
+/* ABORT is not acknowledged: it is sent this many times, a period apart. */
+#define ABORT_REPEATS 3
+
+/* REPLY is repeated once per round trip this many times, then less and less often, until DONE. */
+#define REPLY_QUICK_REPEATS 10
+
 /*
  * The outcome is repeated once per round trip until the peer has it. Not faster than the minimum,
  * since on a short path a user waits for nothing else; not slower than the maximum, since the
@@ -124,11 +130,11 @@ static int32_t poll_receiver(struct wh_session *s, uint64_t now_tsc)
 	}
 	push_release(s, now_tsc, WH_RELEASE_REPLY);
 	/* Frequent for one or two lost packets, then less and less often for an outage. */
-	if (s->release_repeats > WH_REPLY_QUICK_REPEATS)
+	if (s->release_repeats > REPLY_QUICK_REPEATS)
 		s->next_release_tsc =
-			now_tsc + wh_min_u64(reply_repeat_tsc(s) *
-						     (s->release_repeats - WH_REPLY_QUICK_REPEATS),
-					  wh_session_ms_tsc(s, REPLY_REPEAT_MAX_MS));
+			now_tsc +
+			wh_min_u64(reply_repeat_tsc(s) * (s->release_repeats - REPLY_QUICK_REPEATS),
+				wh_session_ms_tsc(s, REPLY_REPEAT_MAX_MS));
 	s->next_release_tsc = wh_min_u64(s->next_release_tsc, give_up_tsc(s));
 	return 1;
 }
@@ -139,7 +145,7 @@ int32_t wh_release_poll(struct wh_session *s, uint64_t now_tsc)
 		now_tsc < s->next_release_tsc)
 		return 0;
 	if (s->abort_pending) {
-		if (s->release_repeats >= WH_ABORT_REPEATS) {
+		if (s->release_repeats >= ABORT_REPEATS) {
 			s->phase = WH_PHASE_CLOSED;
 			return 1;
 		}

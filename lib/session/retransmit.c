@@ -225,11 +225,10 @@ static uint64_t probe_pause_tsc(const struct wh_session *s)
 static uint64_t tail_tsc(const struct wh_session *s)
 {
 	const struct wh_transmitter *tx = &s->tx;
-	bool waits = wh_fifo_count(&tx->retransmits) > 0 || wh_fifo_count(&tx->fresh) > 0;
 
 	/* Nothing is outstanding, or the next packet waits for the pacer only. */
 	if (wh_sent_table_lower(&tx->table) >= tx->sent_end || tx->late.probe_waits ||
-		(waits && !wh_pacer_tokens_out(&tx->pacer)))
+		(wh_session_data_waits(tx) && !wh_pacer_tokens_out(&tx->pacer)))
 		return WH_TSC_NEVER;
 	return tx->stamp_tsc + probe_pause_tsc(s);
 }

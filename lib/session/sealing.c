@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#include <rte_branch_prediction.h>
-
 #include "session/session_internal.h"
 
 /* The replay window of data, in packets. */

@@ -8,6 +8,9 @@
 
 #include "session/session_internal.h"
 
+/* Most report packets per period, so that trans is never flooded. */
+#define REPORT_PACKETS_MAX 32
+
 /* Data count as paused after this many mean arrival intervals without a packet. */
 #define PAUSE_ARRIVALS 8
 
@@ -150,7 +153,7 @@ static uint32_t report_packets(const struct wh_session *s)
 	packets = (packets + periods_per_rtt - 1) / periods_per_rtt;
 	if (s->rx.arrivals.cut)
 		packets = wh_max_u64(packets, 2);
-	return (uint32_t)wh_min_u64(wh_max_u64(1, packets), WH_REPORT_PACKETS_MAX);
+	return (uint32_t)wh_min_u64(wh_max_u64(1, packets), REPORT_PACKETS_MAX);
 }
 
 static bool has_news(const struct wh_session *s)

@@ -117,7 +117,6 @@ static void push_report(struct wh_session *s, uint64_t now_tsc)
 static uint64_t quiet_until_tsc(const struct wh_session *s, uint64_t now_tsc, bool is_doubted)
 {
 	const struct wh_transmitter *tx = &s->tx;
-	bool waits_for_pacer = wh_fifo_count(&tx->fresh) > 0 || wh_fifo_count(&tx->retransmits) > 0;
 
 	if (!s->feedback.data_tell || !tx->told_queued || tx->peer_silent || queued_pkts(tx) == 0 ||
 		is_doubted)
@@ -126,7 +125,8 @@ static uint64_t quiet_until_tsc(const struct wh_session *s, uint64_t now_tsc, bo
 	uint64_t patience_tsc = wh_rtt_get(&s->rtt) + 4 * s->rtt.var_tsc + 2 * s->period_tsc;
 	uint64_t until_tsc = wh_add_u64(tx->stamp_tsc, patience_tsc);
 
-	return waits_for_pacer ? wh_max_u64(until_tsc, now_tsc + s->period_tsc) : until_tsc;
+	return wh_session_data_waits(tx) ? wh_max_u64(until_tsc, now_tsc + s->period_tsc)
+					 : until_tsc;
 }
 
 /*

@@ -60,9 +60,6 @@
 /* No path reorders packets by more than this. */
 #define WH_YOUNGEST_MS 1000
 
-/* Shortest period accepted from the peer, which chooses it. */
-#define WH_PERIOD_US_LEAST 1000
-
 /*
  * A receiver may send this many bytes for each byte that it receives, and save up no more than
  * WH_SAY_BYTES_SAVED. Beyond that it sends only heartbeats, which limits amplification. An honest
@@ -79,12 +76,6 @@
 #define WH_OPEN_REPEAT_MS     50
 #define WH_OPEN_REPEAT_MAX_MS 1000
 
-/* ABORT is not acknowledged: it is sent this many times, a period apart. */
-#define WH_ABORT_REPEATS 3
-
-/* REPLY is repeated once per round trip this many times, then less and less often, until DONE. */
-#define WH_REPLY_QUICK_REPEATS 10
-
 /*
  * Ring sizes, relative to the window. Inbox: decoded control packets. Outbox: encoded ones. Fresh:
  * packets that are admitted but not sent yet, a few bursts. Each ring has 2^n - 1 elements, which
@@ -96,18 +87,8 @@
 #define WH_OUTBOX_MAX       128
 #define WH_FRESH_MAX        256
 
-/*
- * Reports whose ACK2 may still arrive. The maximum covers one report per 10 ms period over a round
- * trip of 2 s and more; the smallest windows keep fewer.
- */
-#define WH_ACK_HISTORY_MIN 64
-#define WH_ACK_HISTORY_MAX 512
-
 /* Load stretches a control interval by at most this factor. */
 #define WH_LOAD_MOST 32
-
-/* Most report packets per period, so that trans is never flooded. */
-#define WH_REPORT_PACKETS_MAX 32
 
 /* With feedback.delivery: data bytes that must arrive for each byte of the receiver's reports. */
 #define WH_DATA_PER_REPORT 100
@@ -542,6 +523,12 @@ static inline void wh_session_add(uint64_t *counter, uint64_t count)
 static inline void wh_session_count(uint64_t *counter)
 {
 	wh_session_add(counter, 1);
+}
+
+/* Admitted packets that wait for the pacer. */
+static inline bool wh_session_data_waits(const struct wh_transmitter *tx)
+{
+	return wh_fifo_count(&tx->retransmits) > 0 || wh_fifo_count(&tx->fresh) > 0;
 }
 
 /* Of an admitted packet. The last packet of any chunk may be short. */

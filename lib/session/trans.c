@@ -19,11 +19,6 @@ static uint32_t frame_overhead_bytes(const struct wh_session *s)
 	return s->config.wire_bytes - s->config.payload_bytes - WH_HEAD_BYTES;
 }
 
-static bool data_waits(const struct wh_transmitter *tx)
-{
-	return wh_fifo_count(&tx->retransmits) > 0 || wh_fifo_count(&tx->fresh) > 0;
-}
-
 /*
  * If the profile's rate includes control packets, they are charged as well. At a very low rate the
  * reports of every period would leave nothing for data. So no more than one packet's worth is
@@ -200,7 +195,7 @@ static enum wh_limit write_burst(
 	uint64_t pn;
 
 	while (*sent < count) {
-		if (!data_waits(tx)) {
+		if (!wh_session_data_waits(tx)) {
 			tx->held_up |= tx->admission_held_up;
 			return pause_data(tx, now_tsc, tx->admission_limit);
 		}
@@ -281,7 +276,7 @@ static enum wh_limit send_data(
 /* Once everything is sent, waiting for the last acknowledgements limits no flow. */
 static bool is_all_sent(const struct wh_transmitter *tx)
 {
-	return tx->end_seen && tx->sent_end == tx->table.admitted_end && !data_waits(tx);
+	return tx->end_seen && tx->sent_end == tx->table.admitted_end && !wh_session_data_waits(tx);
 }
 
 /*
@@ -307,7 +302,7 @@ uint32_t wh_trans(struct wh_session *s, uint64_t now_tsc, struct wh_out *out, ui
 		return send_control(s, &s->away, now_tsc, out, count);
 
 	/* Packets that arrive in this turn are not late if none waited before. */
-	if (!data_waits(tx)) {
+	if (!wh_session_data_waits(tx)) {
 		wh_pacer_idle(&tx->pacer, now_tsc);
 		tx->control_charged_bytes = 0;
 	}
