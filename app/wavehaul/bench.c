@@ -10,7 +10,6 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/signals.h"
-#include "host/host.h"
 #include "job/client.h"
 #include "job/lanes.h"
 #include "job/on_host.h"

@@ -2,7 +2,6 @@
 #include "netem/partial_sum.h"
 
 #include <rte_byteorder.h>
-#include <rte_ether.h>
 #include <rte_ip.h>
 #include <rte_tcp.h>
 #include <rte_udp.h>

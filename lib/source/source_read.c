@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/clock.h"

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/chunk.h"
 #include "base/prng.h"
 #include "unit.h"

@@ -4,7 +4,6 @@
 
 #include "plot/chart.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "cores";

@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "base/assert.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "loop_threads";

@@ -2,7 +2,6 @@
 
 /* Configuration files: what is refused and in which line, and files that are none. */
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

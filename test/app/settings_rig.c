@@ -9,7 +9,6 @@
 
 #include "base/assert.h"
 #include "cli/complain.h"
-#include "cli/settings_table.h"
 
 char wh_rig_path[] = "/tmp/wavehaul-settings-XXXXXX";
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "attacker.h"
-#include "base/assert.h"
 #include "base/clock.h"
 #include "bundle/split.h"
 #include "bundle/staging_name.h"

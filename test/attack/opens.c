@@ -8,9 +8,7 @@
 #include <sys/uio.h>
 
 #include "attacker.h"
-#include "base/assert.h"
 #include "peer.h"
-#include "wire/cookie.h"
 
 #define ADDRESSES_FIRST 20
 #define ADDRESSES       230

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "attacker.h"
-#include "base/assert.h"
 #include "wire/layout.h"
 
 #define HOLES_BEYOND 4 /* more than a packet may have, up to what its length would let through */

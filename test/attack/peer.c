@@ -2,7 +2,6 @@
 #include "peer.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <poll.h>

@@ -3,7 +3,6 @@
 
 #include <CUnit/CUnit.h>
 #include <rte_eal.h>
-#include <rte_log.h>
 
 #include "port/interrupts.h"
 

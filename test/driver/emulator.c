@@ -4,10 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include <rte_ethdev.h>
-#include <rte_ring.h>
-
-#include "base/clock.h"
 #include "eal.h"
 #include "port/arrived.h"
 #include "unit.h"

@@ -9,7 +9,6 @@
 
 #include <rte_lcore.h>
 
-#include "base/clock.h"
 #include "closed.h"
 #include "eal.h"
 #include "neighbour_rig.h"

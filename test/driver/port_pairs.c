@@ -15,9 +15,7 @@
 #include <rte_bus_vdev.h>
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
-#include <rte_ip.h>
 #include <rte_lcore.h>
-#include <rte_udp.h>
 
 #include "eal.h"
 #include "port/arrived.h"

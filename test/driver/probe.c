@@ -5,7 +5,6 @@
  * `serve`: frames, addresses and arrival stamps are what they are there, and time is virtual.
  */
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "udp/errors.h"
 #include "udp/host_address.h"
 #include "unit.h"
 

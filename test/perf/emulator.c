@@ -28,7 +28,6 @@
 #include <rte_ethdev.h>
 #include <rte_ring.h>
 
-#include "base/assert.h"
 #include "base/clock.h"
 #include "eal.h"
 #include "port/port.h"

@@ -17,7 +17,6 @@
 #include <time.h>
 
 #include "base/assert.h"
-#include "base/clock.h"
 #include "base/prng.h"
 #include "track/loss_list.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "world.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "../rig/end.h"

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_common.h>
-
 #include "base/assert.h"
 #include "cli/complain.h"
 #include "cli/nearest/nearest.h"

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <rte_common.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_log.h>

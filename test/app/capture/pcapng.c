@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "app/wavehaul/pcap";

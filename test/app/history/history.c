@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/assert.h"
 #include "journal/database.h"
 #include "unit.h"
 

@@ -2,8 +2,6 @@
 
 /* Who asks for room before he removes loses no line of the audit. */
 
-#include <stdlib.h>
-
 #include <CUnit/CUnit.h>
 
 #include "history/removals.h"

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "unit.h"

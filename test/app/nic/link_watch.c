@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include <rte_cycles.h>
 #include <rte_dev.h>
 
 #include "../../driver/eal.h"

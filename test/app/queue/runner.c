@@ -9,9 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/assert.h"
-#include "cli/exit.h"
-#include "journal/database.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "app/queue/runner";

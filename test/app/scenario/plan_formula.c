@@ -5,7 +5,6 @@
 #include "scenario/plan_row.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "unit.h"
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "await_background.h"
 #include "folder_rig.h"
 #include "unit.h"
 

@@ -2,7 +2,6 @@
 #include "file/fresh_file.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "seal/secret.h"
 
-#include <sys/mman.h>
-
 #include "unit.h"
 
 const char wh_suite_name[] = "secret";

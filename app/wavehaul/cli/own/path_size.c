@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "cli/moment/system_clock.h"
 #include "udp/host_address.h"
-#include "udp/sockaddr.h"
 #include "wire/internet.h"
 #include "wire/versions.h"
 

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "base/arith.h"
-#include "base/assert.h"
 #include "lab/sim/event.h"
 
 #define STARTUP_GAIN   2.77
@@ -222,8 +220,7 @@ static void leave_drain(struct wh_sim_bbr *bbr, const struct wh_sim_rate_sample 
 {
 	if (bbr->mode != WH_SIM_BBR_DRAIN)
 		return;
-	if ((double)sample->in_flight_pkts <=
-			inflight(bbr, bbr->bw_pps) ||
+	if ((double)sample->in_flight_pkts <= inflight(bbr, bbr->bw_pps) ||
 		bbr->rounds > bbr->drain_start_round + DRAIN_ROUNDS)
 		start_down(bbr);
 }

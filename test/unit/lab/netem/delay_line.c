@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit.h"
 
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "base/prng.h"
 #include "lab/netem/delay_line.h"

@@ -5,7 +5,6 @@
  * network that takes 10 ms each way and loses nothing.
  */
 
-#include "base/clock.h"
 #include "lab/scenario/engine.h"
 #include "unit.h"
 
