@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The probe before all data, if the profile wants one (sttp.txt III A): a few packets back to back,
- * which the receiver answers one by one. From their spacing on arrival the controller learns the
- * bottleneck's rate; until then it has no token, so that no data are sent.
+ * The first estimate of the bottleneck's rate, for a profile that wants one before it sends data
+ * (sttp.txt III A). The transmitter sends a train: a few PROBE packets back to back. The receiver
+ * answers each of them. The spacing of their arrivals gives the rate. Until the controller knows it
+ * the pacer has no token, so no data are sent.
  */
 
 #include <assert.h>
@@ -19,15 +20,15 @@
 #define STAMP_BYTES     sizeof(uint64_t)
 
 static_assert(WH_PROBE_TRAIN_MAX <= WH_MEDIAN_VALUES_MAX, "the gaps of a train have a median");
-static_assert(WH_PROBE_TRAIN_MAX <= 32, "and its packets a bit each");
+static_assert(WH_PROBE_TRAIN_MAX <= 32, "`returned` has a bit for each packet of a train");
 
-/* Bytes around each packet on the wire. */
+/* Bytes on the wire that belong to no packet: IP, UDP and Ethernet. */
 static uint32_t around_bytes(const struct wh_session *s)
 {
 	return s->config.wire_bytes - s->config.payload_bytes - WH_HEAD_BYTES;
 }
 
-/* Size of a probe: the profile's or a full packet's, within the limit of control packets. */
+/* Size of a PROBE: the profile's or a full packet's, within the limit of control packets. */
 static uint32_t probe_bytes(const struct wh_session *s)
 {
 	uint32_t ip_udp_bytes = s->config.packet_bytes - s->config.payload_bytes - WH_HEAD_BYTES;
@@ -38,6 +39,7 @@ static uint32_t probe_bytes(const struct wh_session *s)
 	return (uint32_t)wh_min_u64(wh_max_u64(bytes, WH_HEAD_BYTES), WH_CONTROL_BYTES_MAX);
 }
 
+/* How long the answers to the present train are awaited. */
 static uint64_t patience_tsc(const struct wh_session *s)
 {
 	uint64_t doublings = wh_min_u64(s->tx.probe.train - 1u, DOUBLINGS_MAX);
@@ -86,8 +88,9 @@ uint64_t wh_prelude_deadline(const struct wh_session *s)
 }
 
 /*
- * The median gap between neighbours. If the clock is too coarse for that, the mean over all of
- * them; 0: too coarse for that as well. Times that run backwards count as 0.
+ * The median gap between packets that were sent one after the other. If it is 0, because the clock
+ * is too coarse, the mean gap from the first to the last answered packet, which may be 0 as well.
+ * A gap is 0 where the receiver's clock ran backwards.
  */
 static uint64_t gap_ns(const struct wh_probing *probe, uint32_t pkts)
 {
@@ -115,12 +118,16 @@ static uint64_t gap_ns(const struct wh_probing *probe, uint32_t pkts)
 	       (last - first);
 }
 
+/* Two packets or more were answered, so that there is a gap. */
 static bool several(const struct wh_probing *probe)
 {
 	return (probe->returned & (probe->returned - 1)) != 0;
 }
 
-/* The gap is bounded by the peer timeout, because no bottleneck is slower than that. */
+/*
+ * Tells the controller. The peer chooses the times, so the gap is limited: by the peer timeout, for
+ * no bottleneck is slower.
+ */
 static void tell(struct wh_session *s, uint64_t now_tsc)
 {
 	struct wh_probing *probe = &s->tx.probe;
@@ -140,8 +147,8 @@ static void tell(struct wh_session *s, uint64_t now_tsc)
 }
 
 /*
- * A line whose queue is shorter than a train always drops its last packet: the probe then uses the
- * answers that arrived.
+ * When patience is over. A queue that is shorter than a train always drops the train's last packet,
+ * so the answers that did arrive must do if there are two; otherwise another train is sent.
  */
 int32_t wh_prelude_poll(struct wh_session *s, uint64_t now_tsc)
 {
@@ -176,14 +183,14 @@ void wh_prelude_answered(struct wh_session *s, uint64_t now_tsc, uint64_t arrive
 	probe->latest_tsc = arrived_tsc;
 	probe->came_ns[answer->index] =
 		answer->n_words > 0 ? answer->words[0] : wh_tsc_to_ns(s->config.hz, arrived_tsc);
-	/* The last one was answered, and at least one before it. */
+	/* No further answer can add a gap. */
 	if (answer->index + 1 == pkts && several(probe))
 		tell(s, now_tsc);
 }
 
 /*
- * If the question has room, the answer contains the arrival time, so that the spacing does not
- * depend on the cores' turns.
+ * The receiver's part. If the PROBE has room for a time, its answer contains the PROBE's arrival
+ * time. Then the spacing does not depend on when the cores had their turns.
  */
 void wh_prelude_answer(struct wh_session *s, uint64_t now_tsc, uint64_t arrived_tsc,
 	const struct wh_packet *packet)
