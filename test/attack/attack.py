@@ -54,8 +54,6 @@ WHOLE = 'ATTACK_WHOLE' in os.environ
 
 
 # Item 1.
-
-
 def killer(field, program, folder):
     """Packets at and beyond the bounds of every field end no process, and are counted."""
     field.serve(program, folder, sealed=False)
@@ -70,8 +68,6 @@ def killer(field, program, folder):
 
 
 # Item 2.
-
-
 def hellos(field, program, folder, seconds):
     """Whatever a HELLO wishes, it is done or refused."""
     server = field.serve(program, folder)
@@ -83,8 +79,6 @@ def hellos(field, program, folder, seconds):
 
 
 # Item 3.
-
-
 def staging_folders(folder):
     return [path for path in folder.rglob('.wavehaul-*')]
 
@@ -116,8 +110,6 @@ def staging(field, program, folder):
 
 
 # Items 4 and 8.
-
-
 def neighbours_full(field, program, folder, kinds):
     """Who asks, or opens, from many addresses takes no room that others need."""
     field.serve(program, folder, '--gateway', GATEWAY)
@@ -148,8 +140,6 @@ def moved_gateway(field, program, folder):
 
 
 # Item 5.
-
-
 def opens_flood(field, program, folder):
     """After more OPENs than identifiers have numbers, the next honest one is welcome."""
     field.serve(program, folder, '--sessions', '1000', sealed=False)
@@ -159,8 +149,6 @@ def opens_flood(field, program, folder):
 
 
 # Item 6.
-
-
 def amplification(field, program, folder):
     """A peer gets no more bytes than a few times what it sends, whatever period it names."""
     field.serve(program, folder)
@@ -215,8 +203,6 @@ def cookies(field, program, folder):
 
 
 # Item 7.
-
-
 def refused_gets_nothing(field, program, folder):
     """Who may not connect learns no identifier; who may learns nothing of others'."""
     field.serve(program, folder, '--allow', f'{CLIENT}/32', sealed=False)
@@ -255,8 +241,6 @@ def far_pns(field, program, folder):
 
 
 # Item 9.
-
-
 def places(field, program, folder):
     """One peer does not hold all places, however politely."""
     field.serve(program, folder)
@@ -299,8 +283,6 @@ def claims(field, program, folder):
 
 
 # Item 10.
-
-
 def graphs(field, program, folder):
     """New codes with every packet are no reason for others to wait."""
     field.serve(program, folder)
@@ -323,8 +305,6 @@ def slow_sync(field, program, folder):
 
 
 # Item 11.
-
-
 def complaints(field, program, folder):
     """A peer that is refused writes few lines, and rules no terminal."""
     server = field.serve(program, folder)
@@ -346,8 +326,6 @@ def complaints(field, program, folder):
 
 
 # Item 12.
-
-
 def forged(field, program, folder):
     """Nothing has its name before it is known to be what was sent."""
     server = field.serve(program, folder)
@@ -482,8 +460,6 @@ def compared(field, program, folder, mib=72, mbps=60, pps=100_000):
 
 
 # Item 15.
-
-
 def handshakes(field, program, folder, mib=18, mbps=60):
     """
     Those that begin by the thousand and never go on cost as little, and who is honest is met, also
@@ -597,8 +573,6 @@ def thrown_at(field, program, folder, mib=20, mbps=60):
 
 
 # Item 16.
-
-
 LIES = {'drop_packet_field', 'drop_packet_flags', 'drop_packet_length', 'drop_packet_long',
         'drop_packet_reserved', 'drop_bad_cookie', 'drop_no_session', 'refused_opens'}
 
@@ -780,13 +754,13 @@ def cases(field):
     yield case('17 testpmd', False, thrown_at)
     yield calm('all at once', False, all_at_once, mib=80, mbps=200)
     # Whatever the port, the rules of the wire are the endpoint's: the kernel's sockets keep none.
-    for item, attack in (('1 bounds of packets', killer), ('6 amplification', amplification),
-                         ('6 probes', probes), ('7 identifiers', refused_gets_nothing),
-                         ('5 flood of OPENs', opens_flood),
-                         ('7 aborts', aborted_by_others), ('9 places', places),
-                         ('9 windows', windows), ('9 folders', folders), ('9 claims', claims),
-                         ('12 parts', parts), ('12 forged', forged), ('13 taps', taps),
-                         ('14 floods', flooded), ('15 mirror', mirrored), ('16 liar', liar)):
+    for item, attack in (('1 bounds of packets', killer), ('5 flood of OPENs', opens_flood),
+                         ('6 amplification', amplification), ('6 probes', probes),
+                         ('7 identifiers', refused_gets_nothing), ('7 aborts', aborted_by_others),
+                         ('9 places', places), ('9 windows', windows), ('9 folders', folders),
+                         ('9 claims', claims), ('12 parts', parts), ('12 forged', forged),
+                         ('13 taps', taps), ('14 floods', flooded), ('15 mirror', mirrored),
+                         ('16 liar', liar)):
         yield case(f'{item} on udp', attack is taps, Field.sockets, attack is mirrored,
                    attack=attack)
 
