@@ -255,6 +255,7 @@ static void test_lines(void)
 				CU_ASSERT_EQUAL(lines, 774);
 		}
 	CU_ASSERT_EQUAL(found, 3);
+	CU_ASSERT_EQUAL(peers.untold_lines, 0);
 	CU_ASSERT_FALSE(wh_peers_next_untold(&peers, 20 * WH_NS_PER_S, &told, &lines));
 	wh_peers_free(&peers);
 }
@@ -285,6 +286,7 @@ static void test_forgets_who_has_nothing(void)
 		if (wh_peers_next_untold(&peers, s * WH_NS_PER_S, &told, &lines))
 			sum += lines;
 	CU_ASSERT_EQUAL(sum, 100000 - 15);
+	CU_ASSERT_EQUAL(peers.untold_lines, 0);
 	wh_peers_free(&peers);
 }
 

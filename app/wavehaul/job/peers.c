@@ -125,7 +125,7 @@ static struct wh_peer *find_or_enter(
 	if (peer == NULL)
 		return NULL;
 	if (!is(peer, who, key)) {
-		peers->untold_lines += peer->untold_lines;
+		peers->left_lines += peer->untold_lines;
 		*peer = (struct wh_peer){
 			.key = key,
 			.room = {.most_bytes = peers->limits.peer_room_bytes},
@@ -294,41 +294,43 @@ bool wh_peers_may_log(struct wh_peers *peers, struct wh_peer *peer, uint64_t now
 		   spend(&peers->lines, limits->lines_s, now_ns) &&
 		   spend(&peer->lines, limits->peer_lines_s, now_ns);
 
-	if (!may)
+	if (!may) {
 		peer->untold_lines++;
+		peers->untold_lines++;
+	}
 	return may;
 }
 
-/* The caller holds the lock. */
-static bool take_untold(
-	struct wh_peers *peers, uint64_t now_ns, struct wh_address *address, uint64_t *lines)
+/* The caller holds the lock. 0: none that may be told now. */
+static uint64_t take_untold(struct wh_peers *peers, uint64_t now_ns, struct wh_address *address)
 {
-	const struct wh_peer_limits *limits = &peers->limits;
+	uint64_t lines = peers->left_lines;
 
-	if (!is_left(&peers->lines, limits->lines_s, now_ns))
-		return false;
 	for (uint32_t i = 0; i < WH_PEERS_ROWS * WH_PEERS_PER_ROW; i++) {
 		struct wh_peer *peer = &peers->peer[i];
 
-		if (peer->untold_lines == 0 || !spend(&peer->lines, limits->peer_lines_s, now_ns))
+		if (peer->untold_lines == 0 ||
+			!spend(&peer->lines, peers->limits.peer_lines_s, now_ns))
 			continue;
 		*address = peer->address;
-		*lines = peer->untold_lines;
+		lines = peer->untold_lines;
 		peer->untold_lines = 0;
-		return true;
+		return lines;
 	}
 	*address = (struct wh_address){0};
-	*lines = peers->untold_lines;
-	peers->untold_lines = 0;
-	return *lines > 0;
+	peers->left_lines = 0;
+	return lines;
 }
 
 bool wh_peers_next_untold(
 	struct wh_peers *peers, uint64_t now_ns, struct wh_address *address, uint64_t *lines)
 {
 	WH_HOLD(&peers->lock);
-	return take_untold(peers, now_ns, address, lines) &&
-	       spend(&peers->lines, peers->limits.lines_s, now_ns);
+	if (peers->untold_lines == 0 || !is_left(&peers->lines, peers->limits.lines_s, now_ns))
+		return false;
+	*lines = take_untold(peers, now_ns, address);
+	peers->untold_lines -= *lines;
+	return *lines > 0 && spend(&peers->lines, peers->limits.lines_s, now_ns);
 }
 
 uint32_t wh_peers_list(struct wh_peers *peers, struct wh_peer_seen *seen, uint32_t room)

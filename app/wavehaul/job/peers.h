@@ -79,7 +79,8 @@ struct wh_peers {
 	uint64_t seed[2];        /* of the rows' hash: strangers cannot choose their row */
 	_Atomic uint32_t places; /* any core may read it */
 	struct wh_allowance lines;
-	uint64_t untold_lines; /* of peers whose entries were reused since */
+	uint64_t untold_lines; /* of all peers: who asks for them seldom has to look at each */
+	uint64_t left_lines;   /* of these, of peers whose entries were reused since */
 	struct wh_peer *peer;  /* a hash table: WH_PEERS_ROWS of WH_PEERS_PER_ROW */
 };
 
