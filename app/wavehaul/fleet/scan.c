@@ -257,7 +257,8 @@ static int list_tree(struct scan *scan, const struct wh_far_scan *far, const cha
 
 	WH_ASSERT(far->n_words <= WH_FAR_WORDS_MAX);
 	place_tree(scan, &tree, path);
-	memcpy(words + 4, far->words, far->n_words * sizeof(words[0]));
+	for (uint32_t i = 0; i < far->n_words; i++)
+		words[4 + i] = far->words[i];
 	if (asprintf(&operand, "%s:%s", far->host, tree.path) < 0)
 		return WH_EXIT_OTHER;
 	words[4 + far->n_words] = operand;
