@@ -98,7 +98,7 @@ def commands(page):
     for number, line in enumerate(text.split('\n'), 1):
         indented = line.startswith('    ')
         for span in [line] if indented else re.findall(r'`([^`]+)`', line):
-            for verb, rest in re.findall(r'\bwavehaul (\w+)((?: [^;|#]*)?)', span):
+            for verb, rest in re.findall(r'\bwavehaul (\w+)(?![\w=])((?: [^;|#]*)?)', span):
                 yield number, verb, rest.partition(' --via ')[0]
             if span.startswith('--') and not indented:
                 yield number, '', ' ' + span
