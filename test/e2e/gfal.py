@@ -66,15 +66,10 @@ except gfal2.GError as error:
 class GridSite(Site):
     """By sockets of the kernel: each has an address of its own in one namespace."""
 
-    def start(self):
-        command = [*self.host.under, 'env', f'WAVEHAUL_CONFIG_DIR={self.user.folder}',
-                   self.program.binary, 'serve', '--config', 'none',
-                   '--port', f'udp:{self.address}', '--root', self.root, '--state', self.state,
-                   '--control', self.path, '--buffers', '128M', '--no-huge', *self.options]
-        with open(self.log, 'ab') as log:
-            self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=log, start_new_session=True)
-        wait_until(self.answers, 20, 'a server that answers')
+    has_address = False
+
+    def place(self):
+        return super().place()[0], f'udp:{self.address}'
 
 
 class Grid:

@@ -35,6 +35,8 @@ OVER = ('done', 'failed', 'cancelled')
 class House:
     """A server with a queue, at one end of a link."""
 
+    has_address = True  # of its own: the kernel of its host does not know it
+
     def __init__(self, program, rendezvous, number, *options):
         self.program, self.number, self.options = program, number, options
         self.rendezvous, self.process = rendezvous, None
@@ -55,9 +57,10 @@ class House:
 
     def start(self):
         under, port = self.place()
+        address = ('--addr', f'{self.address}/24') if self.has_address else ()
         command = [*under, self.program.binary, 'serve', '--config', 'none', '--port', port,
-                   '--addr', f'{self.address}/24', '--root', self.root, '--state', self.state,
-                   '--control', self.path, '--buffers', '256M', '--no-huge', *self.options]
+                   *address, '--root', self.root, '--state', self.state, '--control', self.path,
+                   '--buffers', '256M', '--no-huge', *self.options]
         with open(self.log, 'ab') as log:
             self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=log, start_new_session=True)
