@@ -144,7 +144,6 @@ static int32_t watch(void *state, uint64_t now_tsc)
 		return 0;
 	serve->next_tsc = now_tsc + serve->on.host.ctx.hz / LOOKS_A_SECOND;
 	wh_jobs_tell_untold(&serve->on.jobs, now_tsc);
-	wh_notify_poll(&serve->notify, now_tsc);
 	if (wh_signals_reload())
 		read_again(serve);
 
@@ -390,8 +389,9 @@ static int run_guarded(struct serve *serve)
 	wh_history_writer_open(&serve->writer, serve->served.state, serve->settings.keep_records_ns,
 		&serve->control);
 	start_control(serve);
-	wh_notify_ready(&serve->notify, serve->settings.root, serve->settings.port,
-		serve->settings.udp_port);
+	if (wh_notify_ready(&serve->notify, serve->settings.root, serve->settings.port,
+		    serve->settings.udp_port) != 0)
+		wh_say("no thread watches the cores: a watchdog will end this");
 	if (serve->settings.client != NULL)
 		wh_for_client_answer(&serve->client, &serve->settings,
 			wh_host_ctx_address(&serve->on.host.ctx, WH_IPV4, 0).port);

@@ -4,20 +4,21 @@
 
 #include "system/notify.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "unit.h"
 
 const char wh_suite_name[] = "notify";
 
-#define HZ         1000000000
-#define PERIOD_TSC (UINT64_C(100000) * 1000) /* a quarter of that */
-#define CORES      3
+#define S     UINT64_C(1000000000)
+#define CORES 3
 
 /* A manager's socket, and a runtime of loops that nobody runs. */
 struct rig {
@@ -47,7 +48,7 @@ static void listen_as_manager(struct rig *rig)
 static void begin(struct rig *rig, const char *patience)
 {
 	*rig = (struct rig){
-		.runtime = {.started = true, .hz = HZ, .cores = {.count = CORES}},
+		.runtime = {.started = true, .cores = {.count = CORES}},
 	};
 	rig->runtime.loop = rig->loop;
 	listen_as_manager(rig);
@@ -101,7 +102,7 @@ static void test_no_watchdog(void)
 
 	begin(&rig, NULL);
 	turn(&rig, CORES);
-	wh_notify_poll(&rig.notify, PERIOD_TSC);
+	wh_notify_look(&rig.notify, S);
 	CU_ASSERT_STRING_EQUAL(heard(&rig), "");
 	end(&rig);
 }
@@ -109,35 +110,93 @@ static void test_no_watchdog(void)
 static void test_fed_while_all_turn(void)
 {
 	struct rig rig;
-	uint32_t fed = 0;
 
 	begin(&rig, "400000");
-	for (uint64_t look = 1; look <= 40; look++) {
+	CU_ASSERT_EQUAL(rig.notify.period_ns, S / 10); /* four looks in that time */
+	for (uint64_t look = 1; look <= 10; look++) {
 		turn(&rig, CORES);
-		wh_notify_poll(&rig.notify, look * PERIOD_TSC / 4);
-		fed += strcmp(heard(&rig), "WATCHDOG=1") == 0;
+		wh_notify_look(&rig.notify, look * S);
+		CU_ASSERT_STRING_EQUAL(heard(&rig), "WATCHDOG=1");
 	}
-	CU_ASSERT_EQUAL(fed, 10); /* four times in the patience, over ten quarters of it */
 	end(&rig);
 }
 
-/* One core of three stands still: no more food, until it turns again. */
-static void test_hungry_when_one_stands(void)
+/* The CPU's time of a thread that waits, as for a disk: until the pipe is closed. */
+static void *wait_for(void *fd)
+{
+	char byte;
+
+	CU_ASSERT_EQUAL(read(*(int *)fd, &byte, 1), 0);
+	return NULL;
+}
+
+/* A core of three waits. That is no reason for a new start, if it does not last ten minutes. */
+static void test_fed_while_one_waits(void)
+{
+	struct rig rig;
+	pthread_t thread;
+	int fd[2];
+
+	begin(&rig, "400000");
+	CU_ASSERT_EQUAL_FATAL(pipe(fd), 0);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, wait_for, &fd[0]), 0);
+	pthread_getcpuclockid(thread, &rig.loop[CORES - 1].cpu_clock);
+	turn(&rig, CORES);
+	for (uint64_t s = 1; s <= 700; s += 5) {
+		turn(&rig, CORES - 1);
+		wh_notify_look(&rig.notify, s * S);
+		CU_ASSERT_STRING_EQUAL(heard(&rig), s <= 600 ? "WATCHDOG=1" : "");
+		CU_ASSERT_EQUAL(rig.notify.core[CORES - 1].told, s > 10);
+	}
+	turn(&rig, CORES);
+	wh_notify_look(&rig.notify, 701 * S);
+	CU_ASSERT_STRING_EQUAL(heard(&rig), "WATCHDOG=1");
+	CU_ASSERT_FALSE(rig.notify.core[CORES - 1].told);
+	close(fd[1]);
+	pthread_join(thread, NULL);
+	close(fd[0]);
+	end(&rig);
+}
+
+/* One core of three uses its CPU for a single turn: no more food, until it turns again. */
+static void test_hungry_when_one_hangs(void)
 {
 	struct rig rig;
 
 	begin(&rig, "400000");
+	rig.loop[1].cpu_clock = CLOCK_THREAD_CPUTIME_ID;
 	turn(&rig, CORES);
-	wh_notify_poll(&rig.notify, PERIOD_TSC);
+	wh_notify_look(&rig.notify, S);
 	CU_ASSERT_STRING_EQUAL(heard(&rig), "WATCHDOG=1");
-	for (uint64_t look = 2; look < 6; look++) {
-		turn(&rig, CORES - 1);
-		wh_notify_poll(&rig.notify, look * PERIOD_TSC);
-		CU_ASSERT_STRING_EQUAL(heard(&rig), "");
-	}
+
+	struct timespec cpu;
+	int64_t until_ns;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+	until_ns = cpu.tv_sec * (int64_t)S + cpu.tv_nsec + (int64_t)S / 8;
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+	while (cpu.tv_sec * (int64_t)S + cpu.tv_nsec < until_ns);
+	rig.loop[0].turns++;
+	rig.loop[2].turns++;
+	wh_notify_look(&rig.notify, 2 * S);
+	CU_ASSERT_STRING_EQUAL(heard(&rig), "");
 	turn(&rig, CORES);
-	wh_notify_poll(&rig.notify, 6 * PERIOD_TSC);
+	wh_notify_look(&rig.notify, 3 * S);
 	CU_ASSERT_STRING_EQUAL(heard(&rig), "WATCHDOG=1");
+	end(&rig);
+}
+
+/* The thread that looks is fed by itself, and ends with the rest. */
+static void test_thread_looks(void)
+{
+	struct rig rig;
+
+	begin(&rig, "40000");
+	turn(&rig, CORES);
+	CU_ASSERT_EQUAL(wh_notify_ready(&rig.notify, "/srv", "lo", 5760), 0);
+	while (strcmp(heard(&rig), "WATCHDOG=1") != 0)
+		usleep(1000);
 	end(&rig);
 }
 
@@ -145,6 +204,8 @@ CU_TestInfo wh_tests[] = {
 	{"ready and stopping", test_ready_and_stopping},
 	{"nobody asked for a watchdog", test_no_watchdog},
 	{"fed while all cores turn", test_fed_while_all_turn},
-	{"hungry when one stands still", test_hungry_when_one_stands},
+	{"fed while one waits, for ten minutes", test_fed_while_one_waits},
+	{"hungry when one hangs", test_hungry_when_one_hangs},
+	{"a thread looks", test_thread_looks},
 	CU_TEST_INFO_NULL,
 };

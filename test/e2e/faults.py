@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ends that die or stand still at any moment, and disks that are full, broken or read-only.
+"""Ends that die or stand still at any moment; disks: full, broken, frozen, read-only.
 
     faults.py [--quick] [-k PATTERN] [--binary PATH]
 
@@ -15,8 +15,10 @@ import contextlib
 import functools
 import os
 import random
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -233,6 +235,50 @@ def broken(program, folder):
         pair.stop_server()
 
 
+FROZEN_S, PATIENCE_S = 11, 2
+
+
+def fed(manager, seconds):
+    """How often the service manager is fed in that time."""
+    times, until = 0, time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        manager.settimeout(left)
+        with contextlib.suppress(TimeoutError):
+            times += manager.recv(4096) == b'WATCHDOG=1'
+    return times
+
+
+def frozen(program, folder):
+    """
+    A file system of the server that does not answer for longer than the manager's patience, as while
+    another server takes it over: a new start would not help, and there is none.
+    """
+    have_disks()
+    (folder / 'here').mkdir()
+    contents = plant(folder / 'here')
+    name = f'frozen-{os.getpid()}'
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, \
+            mounted(folder / 'below', '-t', 'tmpfs', '-o', 'size=200m', 'none'), \
+            disk_in_a_file(folder / 'below' / 'disk', folder / 'served', 192):
+        manager.bind(f'\0{name}')
+        under = ('env', f'NOTIFY_SOCKET=@{name}', f'WATCHDOG_USEC={PATIENCE_S * 1000000}')
+        with Pair(program, folder, under=under, both=('--stall-timeout', '60s')) as pair:
+            run_quietly('fsfreeze', '--freeze', pair.served)
+            try:
+                client = pair.start('send', '-r', folder / 'here' / 'tree', remote())
+                times = fed(manager, FROZEN_S + 2)
+            finally:
+                run_quietly('fsfreeze', '--unfreeze', pair.served)
+            expect(times >= 2 * FROZEN_S / PATIENCE_S, f'the manager is fed {times} times')
+            expect_status(pair.finish(client), OK)
+            expect_whole(pair.served, contents, all_of_them=True)
+            fed(manager, PATIENCE_S / 2)  # two looks more
+            pair.stop_server()
+            for words in ('CPU [0-9]+ has waited 1[0-9] s, for a file system',
+                          'CPU [0-9]+ goes on, after 1[0-9] s'):
+                expect(re.search(words, pair.last_words), f'{words}: {pair.last_words}')
+
+
 def is_in_use(disk):
     """Whether a loop device still has it, as for a moment after umount."""
     return bool(subprocess.run(['losetup', '-j', str(disk)], capture_output=True,
@@ -284,6 +330,7 @@ def cases():
     yield Case('full disk', True, full)
     yield Case('read-only disk', True, read_only)
     yield Case('broken disk', False, broken)
+    yield Case('frozen disk', False, frozen)
     yield Case('unreadable disk', False, unreadable)
     yield Case('clocks that jump', False, clocks)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/loop.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -115,6 +116,7 @@ int wh_loop_run(void *argument)
 
 	WH_ASSERT(loop->stop != NULL);
 	WH_ASSERT(loop->hz == 0 || (loop->nap_us > 0 && loop->nap_us < 1000000));
+	(void)pthread_getcpuclockid(pthread_self(), &loop->cpu_clock);
 	loop->meter.read = wh_loop_read_tsc;
 	loop->second_tsc = last_tsc + loop->hz;
 	if (loop->urgent)

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/meter.h"
 
@@ -89,6 +90,7 @@ struct wh_loop {
 	struct wh_task task[WH_LOOP_TASKS_MAX];
 
 	/* Written by the loop's core only. */
+	clockid_t cpu_clock; /* of its thread; set before the first turn */
 	struct wh_meter meter;
 	uint64_t turns;
 	uint64_t busy_tsc;  /* in rounds with work */

@@ -2,6 +2,7 @@
 #include "system/notify.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,13 +11,26 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <systemd/sd-daemon.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "cli/complain.h"
 
-/* Checks per watchdog timeout: two late ones do not make the manager kill the process. */
+/* Looks per watchdog timeout: two late ones do not make the manager kill the process. */
 #define LOOKS_IN_PATIENCE 4
+#define LOOK_S            5 /* without a watchdog */
+
+/* A turn that has used as much of its CPU hangs: turns take microseconds. */
+#define TURN_CPU_MS 100
+
+/*
+ * A wait that is told, and one that counts as a deadlock of our own threads. Servers of NFS and
+ * Lustre fail over within minutes.
+ */
+#define WAIT_TOLD_S 10
+#define WAIT_MAX_S  600
 
 /* Connects once: a guarded process cannot connect, as sd_notify would for each message. */
 static int connect_to_manager(void)
@@ -55,33 +69,68 @@ static void say(const struct wh_notify *notify, const char *format, ...)
 	va_end(args);
 }
 
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	if (clock_gettime(clock, &now) != 0)
+		return 0;
+	return (uint64_t)now.tv_sec * WH_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
 int wh_notify_init(struct wh_notify *notify, const struct wh_runtime *runtime)
 {
 	uint64_t patience_us = 0;
 
 	WH_ASSERT(runtime->started && runtime->cores.count > 0);
 	*notify = (struct wh_notify){.fd = connect_to_manager(), .runtime = runtime};
-	if (sd_watchdog_enabled(0, &patience_us) <= 0)
-		return 0;
-	notify->turns = calloc(runtime->cores.count, sizeof(*notify->turns));
-	if (notify->turns == NULL)
-		return -ENOMEM;
-	notify->period_tsc = wh_ns_to_tsc(runtime->hz, patience_us * 1000 / LOOKS_IN_PATIENCE);
-	return 0;
+	notify->watchdog = sd_watchdog_enabled(0, &patience_us) > 0;
+	notify->period_ns =
+		notify->watchdog ? patience_us * 1000 / LOOKS_IN_PATIENCE : LOOK_S * WH_NS_PER_S;
+	sem_init(&notify->over, 0, 0);
+	notify->core = calloc(runtime->cores.count, sizeof(*notify->core));
+	return notify->core == NULL ? -ENOMEM : 0;
 }
 
 void wh_notify_free(struct wh_notify *notify)
 {
-	free(notify->turns);
+	if (notify->looks) {
+		sem_post(&notify->over);
+		pthread_join(notify->thread, NULL);
+	}
+	sem_destroy(&notify->over);
+	free(notify->core);
 	if (notify->fd >= 0)
 		close(notify->fd);
 	*notify = (struct wh_notify){.fd = -1};
 }
 
-void wh_notify_ready(
-	const struct wh_notify *notify, const char *root, const char *port, uint32_t udp_port)
+static void *look_until_over(void *argument)
 {
+	struct wh_notify *notify = argument;
+	int rc;
+
+	do {
+		uint64_t next_ns = now_ns(CLOCK_MONOTONIC) + notify->period_ns;
+		struct timespec next = {.tv_sec = (time_t)(next_ns / WH_NS_PER_S),
+			.tv_nsec = (long)(next_ns % WH_NS_PER_S)};
+
+		do
+			rc = sem_clockwait(&notify->over, CLOCK_MONOTONIC, &next);
+		while (rc != 0 && errno == EINTR);
+		if (rc != 0)
+			wh_notify_look(notify, now_ns(CLOCK_MONOTONIC));
+	} while (rc != 0);
+	return NULL;
+}
+
+int wh_notify_ready(struct wh_notify *notify, const char *root, const char *port, uint32_t udp_port)
+{
+	int rc = -pthread_create(&notify->thread, NULL, look_until_over, notify);
+
+	notify->looks = rc == 0;
 	say(notify, "READY=1\nSTATUS=serving %s on %s, UDP %u", root, port, udp_port);
+	return rc;
 }
 
 void wh_notify_stopping(const struct wh_notify *notify, uint32_t jobs)
@@ -92,26 +141,49 @@ void wh_notify_stopping(const struct wh_notify *notify, uint32_t jobs)
 		jobs);
 }
 
-/* Whether each core's loop has made a turn since the last call. */
-static bool all_turn(struct wh_notify *notify)
+static void tell_wait(struct wh_notify_core *core, uint16_t cpu, uint64_t waited_ns)
 {
-	const struct wh_runtime *runtime = notify->runtime;
-	bool all = true;
-
-	for (uint32_t i = 0; i < runtime->cores.count; i++) {
-		uint64_t turns = __atomic_load_n(&runtime->loop[i].turns, __ATOMIC_RELAXED);
-
-		all = all && turns != notify->turns[i];
-		notify->turns[i] = turns;
-	}
-	return all;
+	if (core->told || waited_ns < WAIT_TOLD_S * WH_NS_PER_S)
+		return;
+	core->told = true;
+	wh_say("CPU %u has waited %" PRIu64
+	       " s, for a file system or for other processes there; its "
+	       "transfers go on after that",
+		cpu, waited_ns / WH_NS_PER_S);
 }
 
-void wh_notify_poll(struct wh_notify *notify, uint64_t now_tsc)
+/* False: the core hangs. */
+static bool goes_on(struct wh_notify *notify, uint32_t number, uint64_t at_ns)
 {
-	if (notify->period_tsc == 0 || now_tsc < notify->next_tsc)
-		return;
-	notify->next_tsc = now_tsc + notify->period_tsc;
-	if (all_turn(notify))
+	const struct wh_loop *loop = &notify->runtime->loop[number];
+	uint16_t cpu = notify->runtime->cores.core[number].cpu;
+	struct wh_notify_core *core = &notify->core[number];
+	uint64_t turns = __atomic_load_n(&loop->turns, __ATOMIC_ACQUIRE);
+	uint64_t cpu_ns = turns == 0 ? 0 : now_ns(loop->cpu_clock);
+
+	if (turns != core->turns || core->since_ns == 0) {
+		if (core->told)
+			wh_say("CPU %u goes on, after %" PRIu64 " s", cpu,
+				(at_ns - core->since_ns) / WH_NS_PER_S);
+		*core = (struct wh_notify_core){
+			.turns = turns, .cpu_ns = cpu_ns, .since_ns = at_ns};
+		return true;
+	}
+
+	uint64_t waited_ns = at_ns - core->since_ns;
+
+	if (cpu_ns - core->cpu_ns >= TURN_CPU_MS * UINT64_C(1000000))
+		return false;
+	tell_wait(core, cpu, waited_ns);
+	return waited_ns < WAIT_MAX_S * WH_NS_PER_S;
+}
+
+void wh_notify_look(struct wh_notify *notify, uint64_t at_ns)
+{
+	bool all = true;
+
+	for (uint32_t i = 0; i < notify->runtime->cores.count; i++)
+		all = goes_on(notify, i, at_ns) && all;
+	if (all && notify->watchdog)
 		say(notify, "WATCHDOG=1");
 }
