@@ -250,8 +250,8 @@ def fed(manager, seconds):
 
 def frozen(program, folder):
     """
-    A file system of the server that does not answer for longer than the manager's patience, as while
-    another server takes it over: a new start would not help, and there is none.
+    A file system of the server that does not answer for longer than the manager's patience, as
+    while another server takes it over: a new start would not help, and there is none.
     """
     have_disks()
     (folder / 'here').mkdir()
