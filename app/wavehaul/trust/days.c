@@ -236,8 +236,7 @@ int wh_days_load(struct wh_days *days, const struct wh_days_now *now, const char
 	return *wrong != NULL ? -EBADMSG : rc;
 }
 
-int wh_days_save(
-	const struct wh_days *days, const struct wh_days_now *now, const char *path, bool durable)
+int wh_days_save(const struct wh_days *days, const struct wh_days_now *now, const char *path)
 {
 	char *text = malloc(WH_DAYS_TEXT_BYTES);
 	struct wh_whole_file whole;
@@ -245,7 +244,7 @@ int wh_days_save(
 
 	if (rc == 0) {
 		(void)fwrite(text, 1, wh_days_write(days, now, text), whole.file);
-		rc = wh_whole_file_close(&whole, durable);
+		rc = wh_whole_file_close(&whole, true);
 	}
 	free(text);
 	return rc;

@@ -65,5 +65,5 @@ const char *wh_days_read(struct wh_days *days, const struct wh_days_now *now, co
 /* Like wh_days_read, for a file: 0 or a negative errno. -EBADMSG: invalid, see `wrong`. */
 int wh_days_load(struct wh_days *days, const struct wh_days_now *now, const char *path,
 	const char **wrong, bool *future);
-int wh_days_save(
-	const struct wh_days *days, const struct wh_days_now *now, const char *path, bool durable);
+/* On the disk when it returns: a power cut leaves the file as it was, or as it is now. */
+int wh_days_save(const struct wh_days *days, const struct wh_days_now *now, const char *path);

@@ -67,18 +67,18 @@ bool wh_keeper_is_due(struct wh_keeper *keeper)
 	return wh_days_clock_s() - keeper->saved_s >= SAVE_EVERY_S;
 }
 
-static void save(struct wh_keeper *keeper, bool durable)
+static void save(struct wh_keeper *keeper)
 {
 	const struct wh_days_now now = wh_days_now(keeper->boot);
 
-	keeper->rc = wh_days_save(&keeper->copy, &now, keeper->path, durable);
+	keeper->rc = wh_days_save(&keeper->copy, &now, keeper->path);
 }
 
 static void save_background(void *argument)
 {
 	struct wh_keeper *keeper = argument;
 
-	save(keeper, false);
+	save(keeper);
 	atomic_store(&keeper->busy, false);
 }
 
@@ -99,7 +99,7 @@ void wh_keeper_close(struct wh_keeper *keeper, const struct wh_days *days)
 		return;
 	if (days->changed || keeper->rc != 0) {
 		keeper->copy = *days;
-		save(keeper, true);
+		save(keeper);
 		tell(keeper);
 	}
 	free(keeper);

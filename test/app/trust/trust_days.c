@@ -151,6 +151,15 @@ static void test_damaged(void)
 	CU_ASSERT_PTR_NULL(wh_days_read(&again, &now, text, bytes, &future));
 }
 
+static uint32_t synced;
+
+/* In place of libc's, to see that it is asked for. */
+int fsync(int fd)
+{
+	synced++;
+	return fdatasync(fd);
+}
+
 static void test_file(void)
 {
 	const struct wh_days_now now = now_at("one", 200000, NOON);
@@ -163,13 +172,15 @@ static void test_file(void)
 	CU_ASSERT_EQUAL(wh_days_load(&again, &now, path, &wrong, &future), -EBADMSG);
 	CU_ASSERT_STRING_EQUAL(wrong, "it is damaged");
 	write_two(&now);
-	CU_ASSERT_EQUAL(wh_days_save(&days, &now, path, true), 0);
+	synced = 0;
+	CU_ASSERT_EQUAL(wh_days_save(&days, &now, path), 0);
+	CU_ASSERT_EQUAL(synced, 1);
 	CU_ASSERT_EQUAL(wh_days_load(&again, &now, path, &wrong, &future), 0);
 	CU_ASSERT_EQUAL(again.days, 2);
 	CU_ASSERT_EQUAL(wh_days_add(&again, bob, 0, now.boot_s), 7);
 	unlink(path);
 	CU_ASSERT_EQUAL(wh_days_load(&again, &now, path, &wrong, &future), -ENOENT);
-	CU_ASSERT_EQUAL(wh_days_save(&days, &now, "/nowhere/days", false), -ENOENT);
+	CU_ASSERT_EQUAL(wh_days_save(&days, &now, "/nowhere/days"), -ENOENT);
 	close(fd);
 }
 
