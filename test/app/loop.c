@@ -7,9 +7,13 @@
 
 #include "host/loop.h"
 
+#include <linux/futex.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 
@@ -223,7 +227,7 @@ static void test_begins_quiet(void)
 
 	/* So late as this second ends, none does before the loop stops. */
 	rig->loop.hz = rig->hz * SECONDS_MAX;
-	wh_loop_begin_quiet(&rig->loop, NULL);
+	wh_loop_begin_quiet(&rig->loop, NULL, NULL);
 	wh_loop_add(&rig->loop, "wake in third", wake_in_third, rig);
 	run(rig);
 	CU_ASSERT_EQUAL(rig->mark, 2);
@@ -232,13 +236,34 @@ static void test_begins_quiet(void)
 	free(rig);
 }
 
-static uint32_t long_naps; /* as long as those of an idle server */
+static uint32_t long_naps,
+	wakes; /* as those of an idle server; of others by a loop that has work */
 
 /* In place of libc's, to see what is asked for. */
-int nanosleep(const struct timespec *nap, struct timespec *rest)
+long syscall(long number, ...)
 {
-	long_naps += nap->tv_nsec == WH_LOOP_IDLE_NAP_US * 1000;
-	return clock_nanosleep(CLOCK_MONOTONIC, 0, nap, rest);
+	struct wh_loop_bell *bell;
+	const struct timespec *nap;
+	uint32_t rung;
+	int operation;
+	va_list args;
+
+	va_start(args, number);
+	bell = va_arg(args, struct wh_loop_bell *);
+	operation = va_arg(args, int);
+	rung = va_arg(args, uint32_t);
+	nap = va_arg(args, const struct timespec *);
+	va_end(args);
+	CU_ASSERT_EQUAL(number, SYS_futex);
+	if (operation == FUTEX_WAKE_PRIVATE) {
+		wakes++;
+		return 0;
+	}
+	CU_ASSERT_EQUAL(operation, FUTEX_WAIT_PRIVATE);
+	CU_ASSERT_EQUAL(nap->tv_nsec, WH_LOOP_IDLE_NAP_US * 1000);
+	CU_ASSERT_TRUE(atomic_load(&bell->asleep) > 0);
+	long_naps += rung == atomic_load(&bell->rung);
+	return 0;
 }
 
 /* Of ten turns, the third has work. */
@@ -256,26 +281,31 @@ static int32_t work_in_third(void *state, uint64_t now_tsc)
 }
 
 /* Before it has worked, a server without sessions naps long; soon after that it does not. */
-static void idle(uint32_t sessions, uint32_t expected)
+static void idle(uint32_t sessions, uint32_t others, uint32_t expected)
 {
 	struct rig *rig = begin();
+	struct wh_loop_bell bell = {.asleep = others};
 	_Atomic uint32_t count = sessions;
 
 	rig->loop.hz = rig->hz * SECONDS_MAX; /* soon is long, as seconds are */
-	wh_loop_begin_quiet(&rig->loop, &count);
+	wh_loop_begin_quiet(&rig->loop, &count, &bell);
 	wh_loop_add(&rig->loop, "work in third", work_in_third, rig);
-	long_naps = 0;
+	long_naps = wakes = 0;
 	run(rig);
 	CU_ASSERT_EQUAL(rig->loop.naps, 9);
 	CU_ASSERT_EQUAL(rig->mark, expected);
 	CU_ASSERT_EQUAL(long_naps, expected);
+	CU_ASSERT_EQUAL(bell.rung, 1); /* by its work, and who sleeps is woken */
+	CU_ASSERT_EQUAL(wakes, others > 0);
+	CU_ASSERT_EQUAL(bell.asleep, others);
 	free(rig);
 }
 
 static void test_idle(void)
 {
-	idle(0, 2);
-	idle(1, 0);
+	idle(0, 0, 2);
+	idle(0, 3, 2);
+	idle(1, 0, 0);
 }
 
 static int32_t stop_after_20(void *state, uint64_t now_tsc)
@@ -285,6 +315,34 @@ static int32_t stop_after_20(void *state, uint64_t now_tsc)
 	if (now_tsc - rig->began_tsc > 20 * rig->hz && rig->polls > 100)
 		stop(rig);
 	return 0;
+}
+
+/* Rung while it looked for work: the bell has rung when the loop would wait, so it looks again. */
+static int32_t ring_in_second(void *state, uint64_t now_tsc)
+{
+	struct rig *rig = state;
+
+	(void)now_tsc;
+	if (++rig->phase == 2)
+		atomic_fetch_add(&rig->loop.bell->rung, 1);
+	if (rig->phase == 4)
+		stop(rig);
+	return 0;
+}
+
+static void test_rung_meanwhile(void)
+{
+	struct rig *rig = begin();
+	struct wh_loop_bell bell = {.rung = 0};
+	_Atomic uint32_t none = 0;
+
+	wh_loop_begin_quiet(&rig->loop, &none, &bell);
+	wh_loop_add(&rig->loop, "ring in second", ring_in_second, rig);
+	long_naps = 0;
+	run(rig);
+	CU_ASSERT_EQUAL(rig->loop.naps, 4);
+	CU_ASSERT_EQUAL(long_naps, 3);
+	free(rig);
 }
 
 static void test_never_naps_without_hz(void)
@@ -556,6 +614,7 @@ CU_TestInfo wh_tests[] = {
 	{"naps when quiet", test_naps_when_quiet},
 	{"begins quiet", test_begins_quiet},
 	{"idle", test_idle},
+	{"rung while it looks for work", test_rung_meanwhile},
 	{"never naps without hz", test_never_naps_without_hz},
 	{"a trickle is quiet", test_a_trickle_is_quiet},
 	{"quiet seconds in a row", test_quiet_seconds_in_a_row},

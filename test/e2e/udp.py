@@ -334,6 +334,27 @@ def unknown_key(program, folder):
         expect_said(result, 'wavehaul trust add')
 
 
+def wakes(pid):
+    """How often each of its threads has slept and gone on."""
+    return {task.name: int(re.search(r'^voluntary_ctxt_switches:\s*(\d+)',
+                                     (task / 'status').read_text(), re.MULTILINE)[1])
+            for task in Path(f'/proc/{pid}/task').iterdir()}
+
+
+def idle(program, folder):
+    """A server without sessions: its loops nap for 20 ms, and no thread wakes more often."""
+    user = Nobody(program, folder)
+    with two_hosts() as (host, client), Server(user, host) as server:
+        expect_status(user.run(client, 'ping', SERVER, '--count', '1'), OK)
+        time.sleep(2)
+        before, began = wakes(server.process.pid), time.monotonic()
+        time.sleep(4)
+        after, seconds = wakes(server.process.pid), time.monotonic() - began
+        for thread, count in after.items():
+            rate = (count - before.get(thread, 0)) / seconds
+            expect(rate < 55, f'thread {thread} wakes {rate:.0f} times a second')
+
+
 def killed(program, folder):
     """A client dies in the midst; the next one resumes."""
     user = Nobody(program, folder)
@@ -592,6 +613,7 @@ def cases():
     yield Case('classes', False, classes)
     yield Case('old kernel', False, old_kernel)
     yield Case('unknown key', True, unknown_key)
+    yield Case('idle', False, idle)
     yield Case('killed and resumed', False, killed)
     yield Case('hostile', False, hostile)
     yield Case('faults under way', True, faults)

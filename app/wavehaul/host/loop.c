@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/loop.h"
 
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_pause.h>
@@ -23,10 +27,13 @@ void wh_loop_add(struct wh_loop *loop, const char *name,
 	loop->task[loop->tasks++] = (struct wh_task){name, poll, state};
 }
 
-void wh_loop_begin_quiet(struct wh_loop *loop, const _Atomic uint32_t *sessions)
+void wh_loop_begin_quiet(
+	struct wh_loop *loop, const _Atomic uint32_t *sessions, struct wh_loop_bell *bell)
 {
 	WH_ASSERT(loop->hz != 0 && loop->turns == 0);
+	WH_ASSERT((sessions == NULL) == (bell == NULL));
 	loop->sessions = sessions;
+	loop->bell = bell;
 	loop->quiet_s = WH_LOOP_QUIET_S;
 }
 
@@ -86,10 +93,27 @@ static bool is_idle(const struct wh_loop *loop, uint64_t now_tsc)
 	       now_tsc - loop->worked_tsc > wh_us_to_tsc(loop->hz, WH_LOOP_IDLE_US);
 }
 
-/* True: it slept. */
-static bool rest(struct wh_loop *loop, uint64_t now_tsc, int64_t work)
+/* Until it rings, or the nap is over. It has rung `rung` times when the loop last looked for work. */
+static void wait_for_bell(struct wh_loop_bell *bell, uint32_t rung)
 {
-	struct timespec nap = {.tv_nsec = (long)loop->nap_us * 1000};
+	const struct timespec nap = {.tv_nsec = WH_LOOP_IDLE_NAP_US * 1000};
+
+	atomic_fetch_add(&bell->asleep, 1);
+	(void)syscall(SYS_futex, &bell->rung, FUTEX_WAIT_PRIVATE, rung, &nap, NULL, 0);
+	atomic_fetch_sub(&bell->asleep, 1);
+}
+
+static void ring(struct wh_loop_bell *bell)
+{
+	atomic_fetch_add(&bell->rung, 1);
+	if (atomic_load(&bell->asleep) > 0)
+		(void)syscall(SYS_futex, &bell->rung, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* True: it slept. */
+static bool rest(struct wh_loop *loop, uint64_t now_tsc, int64_t work, uint32_t rung)
+{
+	const struct timespec nap = {.tv_nsec = (long)loop->nap_us * 1000};
 
 	if (work >= WH_LOOP_WAKE)
 		loop->quiet_s = 0;
@@ -101,10 +125,11 @@ static bool rest(struct wh_loop *loop, uint64_t now_tsc, int64_t work)
 		rte_pause();
 		return false;
 	}
-	if (is_idle(loop, now_tsc))
-		nap.tv_nsec = WH_LOOP_IDLE_NAP_US * 1000;
 	loop->naps++;
-	nanosleep(&nap, NULL);
+	if (is_idle(loop, now_tsc))
+		wait_for_bell(loop->bell, rung);
+	else
+		nanosleep(&nap, NULL);
 	return true;
 }
 
@@ -112,6 +137,7 @@ int wh_loop_run(void *argument)
 {
 	struct wh_loop *loop = argument;
 	uint64_t last_tsc = rte_rdtsc();
+	uint32_t rung = 0;
 	bool napped = false;
 
 	WH_ASSERT(loop->stop != NULL);
@@ -129,6 +155,8 @@ int wh_loop_run(void *argument)
 
 		if (unlikely(now_tsc - last_tsc > loop->away_tsc) && !napped)
 			loop->shared_tsc = now_tsc + loop->away_tsc * WH_LOOP_SHARED;
+		if (napped && loop->bell != NULL)
+			rung = atomic_load(&loop->bell->rung);
 		/* In one of WH_METER_EVERY rounds the cycles are measured per task. */
 		if (loop->turns++ % WH_METER_EVERY == 0)
 			wh_meter_begin(&loop->meter, now_tsc);
@@ -144,7 +172,9 @@ int wh_loop_run(void *argument)
 		if (unlikely(now_tsc < loop->shared_tsc))
 			yield_cpu(loop, now_tsc, work);
 		last_tsc = now_tsc;
-		napped = rest(loop, now_tsc, work);
+		if (napped && work > 0 && loop->bell != NULL)
+			ring(loop->bell);
+		napped = rest(loop, now_tsc, work, rung);
 	}
 	return 0;
 }

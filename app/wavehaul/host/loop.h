@@ -42,10 +42,16 @@
 
 /*
  * A server without sessions naps longer after a time without any work, since the first packet of a
- * session may wait; ARP and what else is broadcast wakes it for that time.
+ * session may wait; ARP and what else is broadcast wakes it for that time. Whoever finds work after
+ * a nap wakes the other loops: so that packet waits for one of them, not for each in turn.
  */
-#define WH_LOOP_IDLE_NAP_US 10000
+#define WH_LOOP_IDLE_NAP_US 20000
 #define WH_LOOP_IDLE_US     100000
+
+struct wh_loop_bell {
+	_Atomic uint32_t rung;   /* a futex of the loops that wait */
+	_Atomic uint32_t asleep; /* of them, waiting or about to */
+};
 
 /* A round longer than this: the CPU was taken away. */
 #define WH_LOOP_AWAY_US 1000
@@ -84,8 +90,9 @@ struct wh_loop {
 	uint32_t nap_us; /* length of a nap, if it may nap */
 	/* While it is 0, naps may be of WH_LOOP_IDLE_NAP_US; NULL: never. */
 	const _Atomic uint32_t *sessions;
-	uint64_t away_tsc; /* WH_LOOP_AWAY_US; 0: the CPU is never yielded */
-	bool urgent;       /* goes before all other processes of its CPU, if that is permitted */
+	struct wh_loop_bell *bell; /* of all loops, with `sessions` */
+	uint64_t away_tsc;         /* WH_LOOP_AWAY_US; 0: the CPU is never yielded */
+	bool urgent; /* goes before all other processes of its CPU, if that is permitted */
 	uint32_t tasks;
 	struct wh_task task[WH_LOOP_TASKS_MAX];
 
@@ -120,7 +127,8 @@ void wh_loop_add(struct wh_loop *loop, const char *name,
  * As after quiet seconds: the loop naps from its first round without work on, until it has some,
  * and longer while there are no sessions. Only for a loop that may nap, before it runs.
  */
-void wh_loop_begin_quiet(struct wh_loop *loop, const _Atomic uint32_t *sessions);
+void wh_loop_begin_quiet(
+	struct wh_loop *loop, const _Atomic uint32_t *sessions, struct wh_loop_bell *bell);
 
 /* Runs until *stop; `loop` is a struct wh_loop. Returns 0: the signature of an lcore function. */
 int wh_loop_run(void *loop);

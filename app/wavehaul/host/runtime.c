@@ -128,7 +128,8 @@ uint32_t wh_runtime_add(struct wh_runtime *runtime, uint32_t worker, const char 
 void wh_runtime_begin_quiet(struct wh_runtime *runtime, const _Atomic uint32_t *sessions)
 {
 	for (uint32_t i = 0; i < runtime->cores.count; i++)
-		wh_loop_begin_quiet(&runtime->loop[i], sessions);
+		wh_loop_begin_quiet(
+			&runtime->loop[i], sessions, sessions == NULL ? NULL : &runtime->bell);
 }
 
 void wh_runtime_run(struct wh_runtime *runtime)

@@ -29,6 +29,7 @@ struct wh_runtime {
 	struct wh_loop_threads threads;
 	struct wh_cores cores;
 	struct wh_loop *loop; /* loop[i] is of cores.core[i] */
+	struct wh_loop_bell bell;
 	_Atomic bool stop;
 };
 
