@@ -495,11 +495,18 @@ def handed(program, folder):
         expect_equal('outside of the root', result.status, 2)
         result = program.run('get', f'{CLIENT}:nothing', one.root / 'x', *options)
         expect(result.status not in (0, 2), f'what is not there: {result.status}')
-        for own in ('--keylog', folder / 'keys'), ('--unsealed',):
-            result = program.run('send', one.root / 'a', f'{CLIENT}:x', '-r', '--daemon', 'always',
-                                 *own, *options)
-            expect_equal(f'{own[0]}, of a port of our own', result.status, 5)
-            expect(f'does not take {own[0]}' in result.err, result.err)
+        for own in (('--keylog', folder / 'keys'), ('--unsealed',), ('--udp-port', '5761'),
+                    ('--mtu', '1400'), ('--dscp', '8'), ('--buffers', '128M'), ('--user', 'x'),
+                    ('--details',), ('--state', folder / 'own')):
+            words = ('send', one.root / 'a', f'{CLIENT}:x', '-r', *own, *options)
+            for result in (program.run(*words, '--daemon', 'always'),
+                           program.run(*words, '--port', one.place()[1], '--addr',
+                                       f'{SERVER}/24')):
+                expect_equal(f'{own[0]}, of a port of our own', result.status, 5)
+                expect(f'does not take {own[0]}' in result.err, result.err)
+        result = program.run('get', f'{CLIENT}:came', one.root / 'third', '--port', one.place()[1],
+                             '--addr', f'{SERVER}/24', '--udp-port', '5760', *options)
+        expect_equal('as the server has it', result.status, 0)
         interrupted(program, one, options)
 
 
@@ -690,6 +697,10 @@ def rpcs(program, folder):
         run('mkdir', 'new')
         run('mv', 'runs/a', 'runs/link', 'new')
         expect_equal('moved', two.names('new'), ['a', 'link'])
+        for own in ('--udp-port', '5761'), ('--dscp', '8'), ('--verbose',):
+            result = program.run('ls', f'{CLIENT}:runs', *own, *options)
+            expect_equal(f'{own[0]}, of a port of our own', result.status, 5)
+            expect(f'does not take {own[0]}' in result.err, result.err)
         run('ls', 'nothing', status=3)
         run('ls', 'nothing', 'new', status=23)
         run('rm', 'new', status=1)

@@ -7,9 +7,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/json.h"
 #include "cli/moment/system_clock.h"
+#include "cli/own/own_addresses.h"
 #include "cli/signals.h"
 #include "source/given.h"
 #include "transfer/order_words.h"
@@ -87,34 +90,62 @@ static bool is_always(const struct wh_settings *settings)
 	return strcmp(settings->daemon, "always") == 0;
 }
 
-/* Options that the request carries in another way, or that do not concern the order. */
-static bool is_said_otherwise(const struct wh_setting *setting)
+/*
+ * Options that the request carries in another way, or that say what this process prints and reads
+ * itself. A server reaches no host by ssh.
+ */
+static bool is_said_otherwise(const struct wh_setting *setting, enum wh_verb verb)
 {
-	static const char *const flags[] = {"control", "daemon", "files-from", "null", "plot",
-		"rate", "retries", "state", "then-run", "wait"};
+	static const char *const flags[] = {"control", "daemon", "files-from", "json",
+		"json-stream", "null", "plot", "port", "quiet", "rate", "retries", "then-run",
+		"wait"};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (strcmp(setting->flag, flags[i]) == 0)
 			return true;
+	if (setting->offset == offsetof(struct wh_settings, names) ||
+		strcmp(setting->section, "ssh") == 0 || strcmp(setting->section, "config") == 0)
+		return true;
+	return (verb & WH_VERBS_RPCS) != 0 && strcmp(setting->section, "transfer") == 0;
+}
+
+static bool has_address(const json_t *server, const struct wh_address *address)
+{
+	const json_t *list = json_object_get(server, "addresses");
+	char text[WH_ADDRESS_TEXT_BYTES];
+
+	if (address->family == 0)
+		return true;
+	wh_address_text(address, text);
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (strcmp(json_string_value(json_array_get(list, i)), text) == 0)
+			return true;
 	return false;
 }
 
-/* An option that only a port of our own can fulfil; NULL: none was given. */
-static const char *own_option(const struct wh_settings *settings, enum wh_verb verb)
+/* Whether the option says what the server has anyway. */
+static bool is_as_there(
+	const struct wh_setting *setting, const struct wh_settings *settings, const json_t *server)
 {
-	static const char *const sections[] = {"trust", "transfer", "files"};
-	/* For a remote operation all other options are passed on. */
-	size_t count = (verb & WH_VERBS_RPCS) != 0 ? 1 : sizeof(sections) / sizeof(sections[0]);
+	if (strcmp(setting->flag, "udp-port") == 0)
+		return wh_json_count(server, "udp_port") == settings->udp_port;
+	if (strcmp(setting->flag, "mtu") == 0)
+		return wh_json_count(server, "mtu_bytes") == settings->mtu_bytes;
+	return strcmp(setting->flag, "addr") == 0 && has_address(server, &settings->ipv4.address) &&
+	       has_address(server, &settings->ipv6.address);
+}
 
+/* An option that only a port of our own can fulfil; NULL: none was given. */
+static const char *own_option(
+	const struct wh_settings *settings, enum wh_verb verb, const json_t *server)
+{
 	for (uint32_t i = 0; i < wh_settings_count; i++) {
 		const struct wh_setting *setting = &wh_settings_table[i];
 
-		if (!settings->given[i] || (setting->verbs & verb) == 0 ||
-			wh_order_knows(setting) || is_said_otherwise(setting))
-			continue;
-		for (size_t s = 0; s < count; s++)
-			if (strcmp(setting->section, sections[s]) == 0)
-				return setting->flag;
+		if (settings->given[i] && (setting->verbs & verb) != 0 &&
+			!wh_order_knows(setting) && !is_said_otherwise(setting, verb) &&
+			!is_as_there(setting, settings, server))
+			return setting->flag;
 	}
 	return NULL;
 }
@@ -146,27 +177,41 @@ static int open_asker(struct wh_asker *asker, const struct wh_settings *settings
 	return rc;
 }
 
+/* NULL: none answers that is meant. *rc says why. */
+static json_t *find_server(struct wh_asker *asker, const struct wh_settings *settings, int *rc)
+{
+	json_t *server;
+
+	*rc = open_asker(asker, settings);
+	if (*rc != 0)
+		return NULL;
+	server = wh_asker_ask(asker, json_pack("{s:s}", "do", "status"));
+	if (is_meant(settings, server))
+		return server;
+	json_decref(server);
+	return NULL;
+}
+
 json_t *wh_hand_to(
 	struct wh_asker *asker, const struct wh_settings *settings, enum wh_verb verb, int *status)
 {
-	const char *own = own_option(settings, verb);
-	bool can = own == NULL && strcmp(settings->daemon, "never") != 0;
-	int rc = can ? open_asker(asker, settings) : 0;
-	json_t *server;
+	int rc = 0;
+	json_t *server =
+		strcmp(settings->daemon, "never") != 0 ? find_server(asker, settings, &rc) : NULL;
+	const char *own = server != NULL ? own_option(settings, verb, server) : NULL;
 
 	*status = -1;
-	if (can && rc == 0) {
-		server = wh_asker_ask(asker, json_pack("{s:s}", "do", "status"));
-		if (is_meant(settings, server))
-			return server;
-		json_decref(server);
-	}
-	if (!is_always(settings))
+	if (server != NULL && own == NULL)
+		return server;
+	json_decref(server);
+	wh_asker_close(asker);
+	/* Beside a server there is room for sockets, and not for a port that it has. */
+	if (!is_always(settings) && (server == NULL || wh_own_is_udp(settings)))
 		return NULL;
 	*status = WH_EXIT_NETWORK;
 	if (own != NULL)
-		wh_complain("the server of this host does not take --%s; --daemon never opens a "
-			    "port for it",
+		wh_complain("the server of this host has the port, and does not take --%s: leave "
+			    "that out, or choose another --port and --daemon never",
 			own);
 	else
 		wh_complain("no server of this host answers for %s%s%s; --control names its socket",
