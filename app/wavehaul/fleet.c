@@ -103,6 +103,10 @@ static int check_options_behind(struct fleet *fleet)
 
 	if (fleet->n_options == 0)
 		return -1;
+	for (int i = 0; i < fleet->n_options; i++)
+		if (!wh_is_json_text(fleet->options[i]))
+			return wh_fail(
+				WH_EXIT_USAGE, "the option '%s' is not UTF-8", fleet->options[i]);
 	settings = calloc(1, sizeof(*settings));
 	if (settings == NULL)
 		return WH_EXIT_OTHER;
@@ -261,7 +265,8 @@ static int write_plan(
 		fleet->plan.json = plan_json(fleet, site, path, &shards, &totals);
 		status = fleet->plan.json != NULL
 				 ? wh_plan_write(&fleet->plan)
-				 : wh_fail(WH_EXIT_USAGE, "the path of the target is not UTF-8");
+				 : wh_fail(WH_EXIT_USAGE,
+					   "a path of the target, or --sites, is not UTF-8");
 	}
 	if (status == -1)
 		tell_plan(fleet, &shards, &totals, (double)(wh_steady_ns() - began_ns) / 1e9);

@@ -101,6 +101,7 @@ static json_t *copy_request(const struct job *job)
 	char host[WH_HOST_BYTES] = "";
 	char third[WH_HOST_BYTES] = "";
 	json_auto_t *here = json_array();
+	json_auto_t *there = json_array();
 	json_t *words;
 
 	if (job->n_words < 3) {
@@ -117,16 +118,18 @@ static json_t *copy_request(const struct job *job)
 		if (path == NULL)
 			return NULL;
 		path += strspn(path, "/");
-		json_array_append_new(here, json_string(path[0] != '\0' ? path : "."));
+		if (!wh_list_add(here, json_string(path[0] != '\0' ? path : "."), path))
+			return NULL;
 	}
-	if (wh_remote_path(job->words[job->n_words - 1], third) == NULL)
+	if (wh_remote_path(job->words[job->n_words - 1], third) == NULL ||
+		!wh_list_add(there, json_string(job->words[job->n_words - 1]),
+			job->words[job->n_words - 1]))
 		return NULL;
 	words = wh_order_words(&job->settings, "/");
 	if (words == NULL)
 		return NULL;
-	return json_pack("{s:s, s:s, s:s, s:O, s:[s], s:o}", "do", "job.add", "verb", "copy",
-		"host", host, "here", here, "there", job->words[job->n_words - 1], "options",
-		words);
+	return json_pack("{s:s, s:s, s:o, s:O, s:O, s:o}", "do", "job.add", "verb", "copy", "host",
+		wh_word_to_json(host), "here", here, "there", there, "options", words);
 }
 
 static int read_wanted(struct job *job, struct wh_wanted *wanted)

@@ -238,24 +238,26 @@ static int read_words(struct rpc *rpc)
 	return status;
 }
 
-/* In the format of this host's server. */
+/* In the format of this host's server. NULL after a complaint. */
 static json_t *request_to_hand(const struct rpc *rpc)
 {
 	const struct wh_settings *settings = &rpc->settings;
-	json_t *paths = json_array();
-	json_t *options = json_array();
+	json_auto_t *paths = json_array();
+	json_t *options;
 
 	for (uint32_t i = 0; i < rpc->paths; i++)
-		json_array_append_new(paths, json_string(rpc->path[i]));
+		if (!wh_list_add(paths, json_string(rpc->path[i]), rpc->path[i]))
+			return NULL;
+	options = json_array();
 	if (settings->recursive)
 		json_array_append_new(options, json_string("--recursive"));
 	json_array_append_new(
 		options, json_sprintf("--peer-timeout=%" PRIu64 "ns", settings->peer_timeout_ns));
 	json_array_append_new(
 		options, json_sprintf("--stall-timeout=%" PRIu64 "ns", settings->stall_timeout_ns));
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:I, s:I}", "do", "rpc", "verb",
-		wh_verb_name(rpc->verb), "host", rpc->server, "paths", paths, "options", options,
-		"count", (json_int_t)settings->pings, "interval_ns",
+	return json_pack("{s:s, s:s, s:o, s:O, s:o, s:I, s:I}", "do", "rpc", "verb",
+		wh_verb_name(rpc->verb), "host", wh_word_to_json(rpc->server), "paths", paths,
+		"options", options, "count", (json_int_t)settings->pings, "interval_ns",
 		(json_int_t)settings->interval_ns);
 }
 
@@ -263,12 +265,15 @@ static json_t *request_to_hand(const struct rpc *rpc)
 static int ask_server(struct rpc *rpc)
 {
 	struct wh_asked asked = {.asker = &rpc->asker, .print = &rpc->print};
-	int status = open_print(rpc);
+	json_t *request = request_to_hand(rpc);
+	int status = request != NULL ? open_print(rpc) : WH_EXIT_USAGE;
 
-	if (status != WH_EXIT_OK)
+	if (status != WH_EXIT_OK) {
+		json_decref(request);
 		return status;
+	}
 	rpc->print.hz = WH_NS_PER_S;
-	status = wh_rpc_ask(&asked, request_to_hand(rpc));
+	status = wh_rpc_ask(&asked, request);
 	rpc->tally = asked.tally;
 	wh_print_end(&rpc->print);
 	wh_print_pings(&rpc->print, rpc->server);

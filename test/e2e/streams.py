@@ -270,6 +270,38 @@ def ranges(program, folder):
         pair.stop_server()
 
 
+def odd_names(program, folder):
+    """What is told to a server is UTF-8: another name is refused, and nothing is left out."""
+    odd = os.fsdecode(b'\xe9t\xe9.tmp')
+    with houses(program) as (one, two):
+        for root, name in ((one.root, 'tree/a'), (one.root, f'tree/{odd}'), (two.root, 'there/b'),
+                           (two.root, f'there/{odd}')):
+            (root / name).parent.mkdir(exist_ok=True)
+            (root / name).write_bytes(b'x')
+        given = f'{one.root}/./tree/a', f'{one.root}/./tree/{odd}'
+        names = folder / 'names'
+        names.write_bytes(b'\0'.join(map(os.fsencode, given)))
+        for words in (('send', *given, f'{CLIENT}:to/'),
+                      ('send', '--null', '--files-from', names, f'{CLIENT}:to/'),
+                      ('send', '-r', one.root / 'tree', '--exclude', odd, f'{CLIENT}:to/'),
+                      ('get', f'{CLIENT}:there/b', f'{CLIENT}:there/{odd}', one.root),
+                      ('rm', f'{CLIENT}:there/b', f'{CLIENT}:there/{odd}')):
+            done = through(one, b'', *words)
+            expect_equal(f'the exit status of {words}', done.returncode, USAGE)
+            expect(b"\\xe9t\\xe9.tmp' is not UTF-8" in done.stderr, f'{words}: {done.stderr}')
+        for words in (('send', *given, f'{CLIENT}:to/'),
+                      ('copy', f'{CLIENT}:there/b', f'{CLIENT}:there/{odd}', f'{SERVER}:x'),
+                      ('copy', f'{CLIENT}:there/b', f'{SERVER}:{odd}')):
+            done = one.run('add', *words)
+            expect_equal(f'the exit status of job add {words}', done.status, USAGE)
+            expect("is not UTF-8, as all" in done.err, done.err)
+        expect_equal('jobs', last_job(one), None)
+        expect_equal('what is there', two.names(''), ['there', 'there/b', f'there/{odd}'])
+        expect_equal('in a folder', through(one, b'', 'send', '-r', one.root / 'tree',
+                                            f'{CLIENT}:').returncode, OK)
+        expect_equal('its names', two.names('tree'), ['a', odd])
+
+
 def later(program, folder):
     """A host that is not up yet has cost no byte: the pipe is kept for the next try."""
     text = content(2 * MIB)
@@ -310,9 +342,11 @@ def not_twice(program, folder):
 CASES = [
     Case('streams: both ways by the server', True, both_ways),
     Case('streams: killed in the middle', True, killed),
+    Case('streams: a server that is told to stop', True, stopped),
     Case('streams: refused', True, refused),
     Case('streams: pictures by the server', True, pictures),
     Case('streams: ranges', True, ranges),
+    Case('streams: names that are not UTF-8', True, odd_names),
     Case('streams: kept until the host is up', False, later),
     Case('streams: never a second time', False, not_twice),
 ]

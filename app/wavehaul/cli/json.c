@@ -101,6 +101,15 @@ uint16_t wh_path_from_json(const json_t *object, const char *key, char path[WH_P
 	return (uint16_t)bytes;
 }
 
+bool wh_list_add(json_t *list, json_t *text, const char *word)
+{
+	return json_array_append_new(list, text) == 0 ||
+	       wh_fail(false,
+		       "'%s' is not UTF-8, as all is that a server is told: name the folder above, "
+		       "with --recursive, or use a port of your own (--daemon never)",
+		       word);
+}
+
 const char *wh_json_text(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
@@ -111,6 +120,15 @@ const char *wh_json_text(const json_t *object, const char *key)
 uint64_t wh_json_count(const json_t *object, const char *key)
 {
 	return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+bool wh_is_json_text(const char *text)
+{
+	json_t *string = json_string(text);
+	bool is_text = string != NULL;
+
+	json_decref(string);
+	return is_text;
 }
 
 json_t *wh_word_to_json(const char *word)

@@ -3,6 +3,7 @@
 
 /* JSON output of verbs. File names may contain any byte but NUL and '/', while JSON is UTF-8. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,9 +35,18 @@ void wh_path_to_json(json_t *object, const char *key, const char *path);
 /* The inverse, with a NUL; returns the bytes before it: 0 if there is no such member. */
 uint16_t wh_path_from_json(const json_t *object, const char *key, char path[WH_PATH_BYTES_MAX + 1]);
 
+/*
+ * Appends a text to a list, which takes it. False after a complaint that names `word`: json_string
+ * or json_sprintf has made NULL of it, as it is not UTF-8.
+ */
+bool wh_list_add(json_t *list, json_t *text, const char *word);
+
 /* A member's text, "" if it has none; and its number, 0 if it has none. */
 const char *wh_json_text(const json_t *object, const char *key);
 uint64_t wh_json_count(const json_t *object, const char *key);
+
+/* Whether JSON has it: it is UTF-8. */
+bool wh_is_json_text(const char *text);
 
 /* Text of an operator, such as a host's name: a string, with '?' for invalid UTF-8. */
 json_t *wh_word_to_json(const char *word);

@@ -25,6 +25,8 @@ static int take_folder(struct wh_plan *plan, const char *folder)
 		return wh_fail(WH_EXIT_NO_FILE, "cannot read %s: %s", folder, strerror(errno));
 	if (strlen(plan->folder) + PLACE_CHARS >= sizeof(plan->folder))
 		return wh_fail(WH_EXIT_USAGE, "%s is too long a path", folder);
+	if (!wh_is_json_text(plan->folder))
+		return wh_fail(WH_EXIT_USAGE, "the path of the plan %s is not UTF-8", plan->folder);
 	return -1;
 }
 

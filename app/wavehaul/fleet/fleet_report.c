@@ -10,6 +10,8 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
+#include "cli/plain_text.h"
+#include "fleet/charged.h"
 #include "fleet/fleet_tell.h"
 #include "fleet/nodes.h"
 #include "fleet/shard_log.h"
@@ -36,22 +38,30 @@ json_t *wh_fleet_report(const struct wh_plan *plan, bool *all_done)
 		wh_shard_past_free(&past);
 	}
 	wh_nodes_finish(nodes);
-	return json_pack("{s:s, s:s, s:s, s:O, s:O, s:o, s:o}", "plan", plan->folder, "site",
+	return json_pack("{s:s, s:s, s:s, s:O, s:O, s:o, s:o, s:o}", "plan", plan->folder, "site",
 		wh_json_text(plan->json, "site"), "path", wh_json_text(plan->json, "path"), "names",
 		json_object_get(plan->json, "names"), "bytes", json_object_get(plan->json, "bytes"),
-		"shards", shards, "nodes", nodes);
+		"shards", shards, "nodes", nodes, "charged", wh_fleet_charged(plan));
 }
 
-/* A line of md5sum is a checksum, two characters, and the name. */
-static void print_line(const char *line, const json_t *begin)
+/*
+ * A line of md5sum is a checksum, two characters, and the name. Behind a backslash the name's
+ * backslashes and newlines are escaped as in C, like all that is escaped here.
+ */
+static void print_line(char *line, const json_t *begin)
 {
-	size_t sum_chars = strcspn(line, " ");
+	char plain[4 * WH_PATH_BYTES_MAX + 1];
+	size_t sum_chars;
 
+	line += line[0] == '\\';
+	line[strcspn(line, "\n")] = '\0';
+	sum_chars = strcspn(line, " ");
 	if (line[sum_chars] == '\0' || line[sum_chars + 1] == '\0')
 		return;
-	printf("%.*s  %s  %s  %s", (int)sum_chars, line,
+	printf("%.*s  %s  %s  %s\n", (int)sum_chars, line,
 		wh_json_text(begin, json_object_get(begin, "from") != NULL ? "from" : "node"),
-		wh_json_text(begin, "receiver"), line + sum_chars + 2);
+		wh_json_text(begin, "receiver"),
+		wh_plain_text(line + sum_chars + 2, false, plain, sizeof(plain)));
 }
 
 static bool print_shard(const struct wh_plan *plan, uint32_t shard, const json_t *begin)

@@ -13,6 +13,7 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/moment/system_clock.h"
+#include "cli/plain_text.h"
 #include "cli/whole_file.h"
 #include "fleet/move.h"
 #include "fleet/pieces.h"
@@ -69,15 +70,15 @@ static void keep_now(const struct task *task, json_t *interval)
 /* What has the same bytes at both ends is skipped. */
 static void take_file(struct task *task, const char *line)
 {
+	char path[WH_PATH_BYTES_MAX + 1], plain[4 * WH_PATH_BYTES_MAX + 1];
 	json_t *event = json_loads(line, 0, NULL);
 
 	if (event != NULL && strcmp(wh_json_text(event, "status"), "skipped") != 0) {
 		task->differed++;
+		wh_path_from_json(event, "path", path);
 		if (json_array_size(task->differing) < DIFFERING_MAX)
-			json_array_append(task->differing,
-				json_object_get(event, json_object_get(event, "path") != NULL
-							       ? "path"
-							       : "path_hex"));
+			json_array_append_new(task->differing,
+				json_string(wh_plain_text(path, true, plain, sizeof(plain))));
 	}
 	json_decref(event);
 }

@@ -2,6 +2,7 @@
 #include "transfer/hand.h"
 
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,21 +48,22 @@ static json_t *paths_below(
 	const char *root, const char *const *paths, uint32_t count, bool relative)
 {
 	json_t *list = json_array();
+	bool good = true;
 
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; good && i < count; i++) {
 		char *below = relative ? kept_below(root, paths[i]) : wh_path_below(root, paths[i]);
 
-		if (below == NULL) {
-			wh_complain("%s is not below %s, the server's root: the server may read "
-				    "and write only there",
-				paths[i], root);
-			json_decref(list);
-			return NULL;
-		}
-		json_array_append_new(list, json_string(below));
+		good = below != NULL ? wh_list_add(list, json_string(below), paths[i])
+				     : wh_fail(false,
+					       "%s is not below %s, the server's root: the server "
+					       "may read and write only there",
+					       paths[i], root);
 		free(below);
 	}
-	return list;
+	if (good)
+		return list;
+	json_decref(list);
+	return NULL;
 }
 
 json_t *wh_order_request(const struct wh_wanted *wanted, const char *root)
@@ -72,17 +74,19 @@ json_t *wh_order_request(const struct wh_wanted *wanted, const char *root)
 			       : paths_below(root, wanted->local, wanted->locals, relative);
 	json_t *words = here != NULL ? wh_order_words(&wanted->settings, root) : NULL;
 	json_t *there = json_array();
+	bool good = words != NULL;
 
-	if (words == NULL) {
-		json_decref(here);
-		json_decref(there);
-		return NULL;
-	}
-	for (uint32_t i = 0; i < wanted->remotes; i++)
-		json_array_append_new(there, json_string(wanted->remote[i]));
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "do", "job.add", "verb",
-		wh_wanted_sends(wanted) ? "send" : "get", "host", wanted->server, "here", here,
-		"there", there, "options", words);
+	for (uint32_t i = 0; good && i < wanted->remotes; i++)
+		good = wh_list_add(there, json_string(wanted->remote[i]), wanted->remote[i]);
+	if (good)
+		return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "do", "job.add", "verb",
+			wh_wanted_sends(wanted) ? "send" : "get", "host",
+			wh_word_to_json(wanted->server), "here", here, "there", there, "options",
+			words);
+	json_decref(here);
+	json_decref(there);
+	json_decref(words);
+	return NULL;
 }
 
 static bool is_always(const struct wh_settings *settings)

@@ -8,6 +8,7 @@
 
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/json.h"
 
 #define WORDS_MAX 512
 
@@ -150,13 +151,17 @@ static void add_profile_options(const struct wh_settings *settings, json_t *word
 	}
 }
 
-/* The first matching pattern decides, so their order is kept. */
-static void add_patterns(const struct wh_settings *settings, json_t *words)
+/* The first matching pattern decides, so their order is kept. False after a complaint. */
+static bool add_patterns(const struct wh_settings *settings, json_t *words)
 {
-	for (uint32_t i = 0; i < settings->patterns; i++)
-		json_array_append_new(words,
+	bool good = true;
+
+	for (uint32_t i = 0; good && i < settings->patterns; i++)
+		good = wh_list_add(words,
 			json_sprintf("--%s=%s", settings->pattern_takes[i] ? "include" : "exclude",
-				settings->pattern[i]));
+				settings->pattern[i]),
+			settings->pattern[i]);
+	return good;
 }
 
 /* False after a complaint. */
@@ -164,24 +169,21 @@ static bool add_word(
 	const struct wh_setting *setting, const char *value, const char *root, json_t *words)
 {
 	char *below;
+	bool good;
 
-	if (setting->type == WH_SETTING_SWITCH) {
-		json_array_append_new(words, json_sprintf("--%s", setting->flag));
-		return true;
-	}
-	if (!is_file(setting)) {
-		json_array_append_new(words, json_sprintf("--%s=%s", setting->flag, value));
-		return true;
-	}
+	if (setting->type == WH_SETTING_SWITCH)
+		return wh_list_add(words, json_sprintf("--%s", setting->flag), value);
+	if (!is_file(setting))
+		return wh_list_add(words, json_sprintf("--%s=%s", setting->flag, value), value);
 	below = wh_path_below(root, value);
 	if (below == NULL)
 		return wh_fail(false,
 			"--%s %s is not below %s, the server's root: the server may read and write "
 			"only there",
 			setting->flag, value, root);
-	json_array_append_new(words, json_sprintf("--%s=%s", setting->flag, below));
+	good = wh_list_add(words, json_sprintf("--%s=%s", setting->flag, below), value);
 	free(below);
-	return true;
+	return good;
 }
 
 static bool add_others(const struct wh_settings *settings, const struct wh_settings *preset,
@@ -211,12 +213,11 @@ json_t *wh_order_words(const struct wh_settings *settings, const char *root)
 	json_t *words = json_array();
 
 	if (preset == NULL || wh_settings_read(preset, WH_VERB_JOB, 1, argv) != -1 ||
-		!add_others(settings, preset, root, words)) {
+		!add_others(settings, preset, root, words) || !add_patterns(settings, words)) {
 		free(preset);
 		json_decref(words);
 		return NULL;
 	}
-	add_patterns(settings, words);
 	add_profile_options(settings, words);
 	free(preset);
 	return words;
