@@ -56,18 +56,10 @@ static void print_json(json_t *more, int status)
 
 static bool is_of(const char *flag, enum wh_verb verb)
 {
-	/* What an order cannot have, or has by itself. */
-	static const char *const not_of_order[] = {
-		"digest", "retries", "include", "exclude", "set", "share"};
-
-	for (size_t i = 0;
-		verb == WH_VERB_JOB && i < sizeof(not_of_order) / sizeof(not_of_order[0]); i++)
-		if (strcmp(not_of_order[i], flag) == 0)
-			return false;
 	for (uint32_t i = 0; i < wh_settings_count; i++)
 		if ((wh_settings_table[i].verbs & verb) != 0 &&
 			strcmp(wh_settings_table[i].flag, flag) == 0)
-			return true;
+			return verb != WH_VERB_JOB || !wh_settings_table[i].stays;
 	return false;
 }
 

@@ -336,6 +336,7 @@ void wh_setting_check(const struct wh_setting *setting)
 	WH_ASSERT(setting->example != NULL);
 	WH_ASSERT(setting->serve_standard == NULL || (setting->verbs & WH_VERB_SERVE) != 0);
 	WH_ASSERT(setting->serve_help == NULL || (setting->verbs & WH_VERB_SERVE) != 0);
+	WH_ASSERT(!setting->stays || (setting->verbs & WH_VERB_JOB) != 0);
 	WH_ASSERT(setting->offset < sizeof(struct wh_settings));
 	WH_ASSERT(setting->low <= setting->high);
 	WH_ASSERT(!is_count || setting->high <= UINT32_MAX); /* it must fit its field */

@@ -15,6 +15,37 @@
 
 #define STANDARD_BYTES 256
 
+const struct wh_settings_section wh_settings_sections[] = {
+	{"file", "The file"},
+	{"link", "The link"},
+	{"back", "The direction from B to A, where it differs"},
+	{"run", "The run"},
+	{"machine", "The machine"},
+	{"port", "The port"},
+	{"address", "Addresses"},
+	{"ssh", "A server started by ssh: USER@HOST"},
+	{"cores", "CPUs"},
+	{"memory", "Memory"},
+	{"transfer", "The transfer"},
+	{"choice", "Which files go, and what becomes of those that are there"},
+	{"serve", "Serving"},
+	{"queue", "The queue"},
+	{"fleet", "The fleet"},
+	{"console", "The console"},
+	{"limits", "What one peer may take"},
+	{"files", "Which files may come"},
+	{"guard", "What the process may do itself"},
+	{WH_SETTINGS_PROFILE_SECTION, "Profiles"},
+	{"trust", "Who we are, and whom we trust"},
+	{"bench", "The measurement"},
+	{"probe", "The probe"},
+	{"history", "What is told"},
+	{"output", "Output"},
+	{"dpdk", "DPDK"},
+	{"config", "Configuration"},
+	{NULL, NULL},
+};
+
 static const char serve_text[] =
 	"usage: wavehaul serve [OPTIONS]\n"
 	"\n"

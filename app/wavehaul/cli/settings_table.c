@@ -38,37 +38,6 @@ static_assert(offsetof(struct wh_link_model, rate_bps) == 0,
 static_assert(DESCRIPTORS_MAX <= UINT16_MAX, "the port counts them in 16 bits");
 static_assert(WH_SETTINGS_PROFILES_MAX <= 32, "wh_profile_choices has a bit for each");
 
-const struct wh_settings_section wh_settings_sections[] = {
-	{"file", "The file"},
-	{"link", "The link"},
-	{"back", "The direction from B to A, where it differs"},
-	{"run", "The run"},
-	{"machine", "The machine"},
-	{"port", "The port"},
-	{"address", "Addresses"},
-	{"ssh", "A server started by ssh: USER@HOST"},
-	{"cores", "CPUs"},
-	{"memory", "Memory"},
-	{"transfer", "The transfer"},
-	{"choice", "Which files go, and what becomes of those that are there"},
-	{"serve", "Serving"},
-	{"queue", "The queue"},
-	{"fleet", "The fleet"},
-	{"console", "The console"},
-	{"limits", "What one peer may take"},
-	{"files", "Which files may come"},
-	{"guard", "What the process may do itself"},
-	{WH_SETTINGS_PROFILE_SECTION, "Profiles"},
-	{"trust", "Who we are, and whom we trust"},
-	{"bench", "The measurement"},
-	{"probe", "The probe"},
-	{"history", "What is told"},
-	{"output", "Output"},
-	{"dpdk", "DPDK"},
-	{"config", "Configuration"},
-	{NULL, NULL},
-};
-
 const struct wh_setting wh_settings_table[] = {
 	{IN("file"), FIELD(size_bytes), .flag = "size", .verbs = DEMO, SIZE(0, WH_BENCH_BYTES_MAX),
 		.standard = "1G", .argument = "SIZE", .example = "4G",
@@ -314,12 +283,12 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("transfer"), FIELD(burst_pkts), .flag = "burst", .verbs = DEMO,
 		COUNT(1, BURST_MAX_PKTS), .standard = "32", .argument = "N", .example = "32",
 		.help = "packets that may go back to back when the sender is late"},
-	{IN("transfer"), .flag = "set", .type = WH_SETTING_OPTION,
+	{IN("transfer"), .flag = "set", .stays = true, .type = WH_SETTING_OPTION,
 		.verbs = CLIENTS | DEMO | PLAN | JOB, .argument = "PROFILE.OPTION=VALUE",
 		.example = "udt.beta=1e-6",
 		.help = "set an option of a profile: udt.beta=1e-6; may be given several times.\n"
 			"`wavehaul profiles` lists them"},
-	{IN("transfer"), .flag = "share", .type = WH_SETTING_SHARING,
+	{IN("transfer"), .flag = "share", .stays = true, .type = WH_SETTING_SHARING,
 		.words = "dedicated fair scavenger", .verbs = CLIENTS | DEMO | JOB,
 		.argument = "HOW", .example = "scavenger",
 		.help = "short for --set lambda.share=HOW: dedicated, the path is ours alone;\n"
@@ -345,7 +314,7 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("transfer"), FIELD(wait_ns), .flag = "wait", .verbs = TRANSFERS, TIME(0, DAY_NS),
 		.standard = "0s", .argument = "TIME", .example = "10m",
 		.help = "wait for a server that is not up, at most this long"},
-	{IN("transfer"), FIELD(retries), .flag = "retries", .verbs = TRANSFERS | JOB,
+	{IN("transfer"), FIELD(retries), .flag = "retries", .stays = true, .verbs = TRANSFERS | JOB,
 		COUNT(0, 1000), .standard = "0", .argument = "N", .example = "10",
 		.help = "try again after failures that may pass. Each retry looks for a\n"
 			"server that is gone, for --peer-timeout or longer: for 1s, 2s,\n"
@@ -456,16 +425,16 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("transfer"), FIELD(interval_ns), .flag = "interval", .verbs = WH_VERB_PING,
 		TIME(0, WH_NS_PER_S), .standard = "100ms", .argument = "TIME", .example = "10ms",
 		.help = "time between questions; the next one always waits for the answer"},
-	{IN("choice"), .flag = "include", .type = WH_SETTING_PATTERN, WITHIN('+', '+'),
-		.verbs = ORDERED, .argument = "PATTERN", .example = "'*.dat'",
+	{IN("choice"), .flag = "include", .stays = true, .type = WH_SETTING_PATTERN,
+		WITHIN('+', '+'), .verbs = ORDERED, .argument = "PATTERN", .example = "'*.dat'",
 		.help = "take files that match. Patterns are tried in the order given; the\n"
 			"first that matches decides, and a file that matches none is taken. *\n"
 			"and ? match anything but /, ** matches anything, [a-z] one of these. A\n"
 			"pattern without / is compared with the last name of a path, one that\n"
 			"begins with / with the whole path as transferred, others with its end;\n"
 			"one that ends with / matches folders only"},
-	{IN("choice"), .flag = "exclude", .type = WH_SETTING_PATTERN, WITHIN('-', '-'),
-		.verbs = ORDERED, .argument = "PATTERN", .example = "'*.tmp'",
+	{IN("choice"), .flag = "exclude", .stays = true, .type = WH_SETTING_PATTERN,
+		WITHIN('-', '-'), .verbs = ORDERED, .argument = "PATTERN", .example = "'*.tmp'",
 		.help = "leave out files that match, and folders with everything in them"},
 	{IN("choice"), FIELD(min_bytes), .flag = "min-size", .verbs = ORDERED, SIZE(0, INT64_MAX),
 		.standard = "0", .argument = "SIZE", .example = "1M",
@@ -506,8 +475,9 @@ const struct wh_setting wh_settings_table[] = {
 		.example = "run7.md5",
 		.help = "at the end, compare all files here with the checksums in FILE; exit\n"
 			"status 6 if they differ"},
-	{IN("choice"), FIELD(digest), .flag = "digest", TEXT, .words = "xxh3 adler32 crc32c md5",
-		.verbs = ORDERED, .standard = "xxh3", .argument = "NAME", .example = "md5",
+	{IN("choice"), FIELD(digest), .flag = "digest", .stays = true, TEXT,
+		.words = "xxh3 adler32 crc32c md5", .verbs = ORDERED, .standard = "xxh3",
+		.argument = "NAME", .example = "md5",
 		.help = "checksum of --manifest and --expect: xxh3, adler32, crc32c or md5"},
 	{IN("choice"), FIELD(dry_run), .flag = "dry-run", .letter = 'n', SWITCH, .verbs = ORDERED,
 		.help = "say what would be transferred, judged by size and time; change nothing"},

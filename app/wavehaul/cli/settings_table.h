@@ -63,6 +63,7 @@ struct wh_setting {
 	const char *name;    /* "section.key" */
 	const char *flag;    /* without dashes */
 	char letter;         /* a short flag; 0: none */
+	bool stays;          /* none of an order by which a fleet passes files on */
 	uint8_t type;        /* enum wh_setting_type */
 	uint32_t verbs;      /* bits of enum wh_verb */
 	size_t offset;       /* in struct wh_settings, for types with a single value */
