@@ -181,6 +181,17 @@ def on_slurm(program, folder):
                                          if shard['cut_off']], [killed['shard']])
             else:
                 expect_equal('nodes', {node for node, _ in carried}, {'n1', 'n2'})
+            expect_charged(report['charged'], killed)
+
+
+def expect_charged(rows, killed):
+    """The job that was told of an account, or the retry, which was not; and the check's."""
+    sent, checked = rows
+    told = tuple(sent[key] for key in ('account', 'partition', 'licenses'))
+    expect_equal('told', told, ('climate', 'dtn', 'lambda:1') if killed else (None, None, None))
+    expect_equal('tries', (sent['tries'], sent['cut_off']), (5, 1) if killed else (4, 0))
+    expect_equal('checks', (checked['tries'], checked['checks'], checked['account']), (0, 4, None))
+    expect(0 < sent['node_s'] < 2 * ALL_DONE_S and checked['node_s'] > 0, f'node seconds: {rows}')
 
 
 def get_on_slurm(program, folder):

@@ -84,6 +84,7 @@ static bool print_shard(const struct wh_plan *plan, uint32_t shard, const json_t
 
 int wh_fleet_report_print(const struct wh_plan *plan)
 {
+	json_t *charged = wh_fleet_charged(plan);
 	uint32_t left = 0;
 	bool good = true;
 
@@ -96,6 +97,9 @@ int wh_fleet_report_print(const struct wh_plan *plan)
 		left += past.state != WH_SHARD_DONE;
 		wh_shard_past_free(&past);
 	}
+	fflush(stdout);
+	wh_fleet_charged_tell(charged);
+	json_decref(charged);
 	if (left > 0)
 		return wh_fail(WH_EXIT_PARTIAL,
 			"%u of %u shards are not done; `wavehaul fleet "

@@ -204,18 +204,37 @@ static const char *list_name(const struct wh_slurm_array *array)
 	return array->first > 0 ? "passing" : "jobs";
 }
 
-static int note_job(struct wh_plan *plan, const struct wh_slurm_array *array, uint64_t job)
+static json_t *given_or_null(const char *value)
+{
+	return value[0] != '\0' ? wh_word_to_json(value) : json_null();
+}
+
+/* What the job was given, for the report: null is Slurm's default. */
+static void note_charged(struct wh_plan *plan, const struct wh_settings *settings,
+	const struct wh_slurm_array *array, const char *job)
+{
+	if (json_object_get(plan->json, "charged") == NULL)
+		json_object_set_new(plan->json, "charged", json_object());
+	json_object_set_new(json_object_get(plan->json, "charged"), job,
+		json_pack("{s:o, s:o, s:o}", "account", given_or_null(settings->account),
+			"partition", given_or_null(settings->partition), "licenses",
+			given_or_null(array->first == 0 ? settings->licenses : "")));
+}
+
+static int note_job(struct wh_plan *plan, const struct wh_settings *settings,
+	const struct wh_slurm_array *array, uint64_t job)
 {
 	const char *list = list_name(array);
 	char name[24];
 
+	snprintf(name, sizeof(name), "%" PRIu64, job);
+	note_charged(plan, settings, array, name);
 	if (json_object_get(plan->json, list) == NULL)
 		json_object_set_new(plan->json, list, json_array());
 	json_array_append_new(json_object_get(plan->json, list), json_integer((json_int_t)job));
 	if (array->first > 0) {
 		if (json_object_get(plan->json, "firsts") == NULL)
 			json_object_set_new(plan->json, "firsts", json_object());
-		snprintf(name, sizeof(name), "%" PRIu64, job);
 		json_object_set_new(
 			json_object_get(plan->json, "firsts"), name, json_integer(array->first));
 	}
@@ -266,7 +285,7 @@ int wh_slurm_submit(struct wh_plan *plan, const struct wh_settings *settings,
 			"can be given to it again: `wavehaul fleet %s`",
 			plan->folder, array->checks ? "verify" : "retry");
 	else
-		status = note_job(plan, array, *job);
+		status = note_job(plan, settings, array, *job);
 out:
 	free(ranges);
 	free(wrap);

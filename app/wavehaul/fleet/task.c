@@ -461,7 +461,8 @@ static int check_once(struct task *task, const char **receiver)
 int wh_fleet_check(const struct wh_plan *plan, uint32_t shard)
 {
 	struct task *task;
-	const char *receiver = "";
+	const char *receiver = "", *job = getenv("SLURM_ARRAY_JOB_ID");
+	uint64_t began_ns = wh_steady_ns();
 	int status;
 
 	if (!is_done(plan, shard))
@@ -478,9 +479,11 @@ int wh_fleet_check(const struct wh_plan *plan, uint32_t shard)
 		       "status %d",
 			shard, task->differed, receiver, status);
 	if (wh_shard_note(plan, shard,
-		    json_pack("{s:s, s:o, s:s, s:i, s:I, s:I, s:O}", "event", "check", "node",
-			    node_json(), "receiver", receiver, "exit_status", status, "same",
-			    (json_int_t)wh_json_count(task->end, "skipped"), "differed",
+		    json_pack("{s:s, s:o, s:s, s:s, s:f, s:i, s:I, s:I, s:O}", "event", "check",
+			    "node", node_json(), "receiver", receiver, "job",
+			    job != NULL ? job : "", "seconds",
+			    (double)(wh_steady_ns() - began_ns) / 1e9, "exit_status", status,
+			    "same", (json_int_t)wh_json_count(task->end, "skipped"), "differed",
 			    (json_int_t)task->differed, "differing", task->differing)) != -1)
 		status = WH_EXIT_OTHER;
 	json_decref(task->differing);

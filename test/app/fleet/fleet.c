@@ -11,6 +11,8 @@
 #include "bundle_tree.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/json.h"
+#include "fleet/charged.h"
 #include "fleet/deadline.h"
 #include "fleet/nodes.h"
 #include "fleet/scan.h"
@@ -413,6 +415,69 @@ static void several_sites(void)
 	wh_plan_free(&plan);
 }
 
+static void keep_log(const struct wh_plan *plan, uint32_t shard, const char *text)
+{
+	char path[PATH_MAX];
+	FILE *log;
+
+	wh_plan_path(plan, shard, "state", ".log", path);
+	log = fopen(path, "we");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(log);
+	fputs(text, log);
+	fclose(log);
+}
+
+#define BEGIN(job, at)  "{\"event\":\"begin\",\"job\":\"" job "\",\"at_s\":" at "}\n"
+#define END(status, at) "{\"event\":\"end\",\"exit_status\":" status ",\"at_s\":" at "}\n"
+
+static void expect_charged(const json_t *row, const char *expected)
+{
+	json_t *wanted = json_loads(expected, 0, NULL);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(wanted);
+	CU_ASSERT_TRUE(json_equal((json_t *)row, wanted));
+	json_decref(wanted);
+}
+
+/* Tries by the job that had the node, whatever came of them; those without an end are counted. */
+static void what_nodes_did(void)
+{
+	struct wh_plan plan = {0};
+	struct tree tree;
+	json_t *charged;
+
+	tree_init(&tree, NULL);
+	tree_folder(&tree, "state");
+	strcpy(plan.folder, tree.root);
+	plan.json = json_pack("{s:[n,n,n], s:{s:{s:s, s:s, s:s}, s:{s:s, s:n, s:n}}}", "shards",
+		"charged", "11", "account", "climate", "partition", "dtn", "licenses", "lambda:1",
+		"12", "account", "physics", "partition", "licenses");
+	keep_log(&plan, 0,
+		BEGIN("11", "1000.5") END("23", "1010.5") BEGIN("11", "1020") END("0", "1050.25"));
+	keep_log(&plan, 1,
+		BEGIN("11", "2000") BEGIN("12", "2500")
+			END("0", "2600") "{\"event\":\"check\",\"job\":\"13\",\"seconds\":8.5}\n");
+	keep_log(&plan, 2, BEGIN("", "3000") END("0", "2999") BEGIN("", "3001"));
+	charged = wh_fleet_charged(&plan);
+	CU_ASSERT_EQUAL_FATAL(json_array_size(charged), 4);
+	expect_charged(json_array_get(charged, 0),
+		"{\"job\":11,\"account\":\"climate\",\"partition\":\"dtn\",\"licenses\":\"lambda:"
+		"1\","
+		"\"tries\":3,\"checks\":0,\"cut_off\":1,\"node_s\":40.25}");
+	expect_charged(json_array_get(charged, 1),
+		"{\"job\":12,\"account\":\"physics\",\"partition\":null,\"licenses\":null,"
+		"\"tries\":1,\"checks\":0,\"cut_off\":0,\"node_s\":100.0}");
+	expect_charged(json_array_get(charged, 2),
+		"{\"job\":13,\"account\":null,\"partition\":null,\"licenses\":null,"
+		"\"tries\":0,\"checks\":1,\"cut_off\":0,\"node_s\":8.5}");
+	expect_charged(json_array_get(charged, 3),
+		"{\"job\":null,\"account\":null,\"partition\":null,\"licenses\":null,"
+		"\"tries\":2,\"checks\":0,\"cut_off\":1,\"node_s\":0.0}");
+	json_decref(charged);
+	wh_plan_free(&plan);
+	tree_free(&tree);
+}
+
 static void expect_deadline(json_t *found, double needs_bps, json_int_t done_s, const char *met)
 {
 	char *text = json_dumps(json_object_get(found, "met"), JSON_ENCODE_ANY);
@@ -462,6 +527,7 @@ CU_TestInfo wh_tests[] = {
 	{"tries of a shard", tries_of_a_shard},
 	{"nodes that fail", nodes_that_fail},
 	{"several sites", several_sites},
+	{"what nodes did", what_nodes_did},
 	{"deadlines", deadlines},
 	{"rates of receivers", rates_of_receivers},
 	CU_TEST_INFO_NULL,
