@@ -36,6 +36,7 @@ const struct wh_job_fact wh_job_facts[] = {
 	{"attached", "ends with client"},
 	{"ordered_by", "ordered by"},
 	{"delegated_job", "job there"},
+	{"delegated_state", "state there"},
 	{"untold", "paths not told"},
 	{"exit_status", "exit status"},
 	{"error", "error"},

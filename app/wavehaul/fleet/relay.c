@@ -8,15 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/units.h"
 #include "cli/child/child.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
+#include "cli/moment/system_clock.h"
 #include "fleet/pieces.h"
+#include "session/session.h"
 
 /* An order has room for 1 MiB and 16384 names (wavehaul-job(1)), and a command for 2 MiB. */
 #define ORDER_NAMES 15000
 #define ORDER_CHARS 700000
+
+#define STALL_STANDARD_NS (30 * WH_NS_PER_S) /* --stall-timeout */
 
 static volatile sig_atomic_t is_cancelled;
 
@@ -49,20 +55,28 @@ static json_t *run_json(char *const *command, int *status)
 	return told;
 }
 
-/* `wavehaul job WORD NUMBER --json`, at the same server. */
-static json_t *ask(const struct wh_relay *relay, const char *word, uint64_t job, int *status)
+/* An option of the order that begins so; NULL: none. */
+static const char *find_option(const struct wh_relay *relay, const char *begins)
 {
 	const json_t *options = json_object_get(relay->plan->json, "order");
-	char number[24], *command[8] = {relay->own, (char[]){"job"}, (char *)word, number,
-				 (char[]){"--json"}};
 
-	snprintf(number, sizeof(number), "%" PRIu64, job);
 	for (size_t i = 0; i < json_array_size(options); i++) {
 		const char *option = json_string_value(json_array_get(options, i));
 
-		if (strncmp(option, "--control=", strlen("--control=")) == 0)
-			command[5] = (char *)option;
+		if (strncmp(option, begins, strlen(begins)) == 0)
+			return option;
 	}
+	return NULL;
+}
+
+/* `wavehaul job WORD NUMBER --json`, at the same server. */
+static json_t *ask(const struct wh_relay *relay, const char *word, uint64_t job, int *status)
+{
+	char number[24];
+	char *command[8] = {relay->own, (char[]){"job"}, (char *)word, number, (char[]){"--json"},
+		(char *)find_option(relay, "--control=")};
+
+	snprintf(number, sizeof(number), "%" PRIu64, job);
 	return run_json(command, status);
 }
 
@@ -182,10 +196,84 @@ static _Noreturn void end_cancelled(const struct wh_relay *relay, uint64_t job)
 	_exit(WH_EXIT_INTERRUPTED);
 }
 
+/* What the order does, and since when nothing of it has moved. */
+struct watch {
+	char does[16]; /* as in a job's row */
+	uint64_t moved_bytes;
+	uint64_t since_ns;
+	uint64_t patience_ns;
+};
+
+/* Behind the watches of both ends, which accept so many stall timeouts of a peer that works. */
+static void watch_begin(struct watch *watch, const struct wh_relay *relay)
+{
+	static const char flag[] = "--stall-timeout=";
+	const char *option = find_option(relay, flag);
+	uint64_t stall_ns = 0;
+
+	if (option == NULL || wh_parse_time(option + strlen(flag), &stall_ns) != 0)
+		stall_ns = STALL_STANDARD_NS;
+	*watch = (struct watch){
+		.does = "running",
+		.since_ns = wh_steady_ns(),
+		.patience_ns = (WH_DISK_PATIENCE + 1) * stall_ns,
+	};
+}
+
+/*
+ * Whether the order is stuck. In a queue it may stay for any time, behind others or as an operator
+ * wishes, and that is told; where it runs its two servers end it when it stalls, unless one of them
+ * is at fault.
+ */
+static bool watch_sees(
+	struct watch *watch, const struct wh_relay *relay, uint64_t job, const json_t *row)
+{
+	const char *state = wh_json_text(row, "state");
+	const char *there = wh_json_text(row, "delegated_state");
+	bool is_there = strcmp(state, "running") == 0 && there[0] != '\0';
+	const char *does = is_there ? there : state;
+	uint64_t moved_bytes = wh_json_count(row, "moved_bytes"), now_ns = wh_steady_ns();
+	bool runs = strcmp(does, "running") == 0;
+
+	if (strcmp(does, watch->does) != 0)
+		wh_say("shard %u is passed on by job %" PRIu64 " of this host's server, which is "
+		       "%s%s",
+			relay->shard, job, does,
+			is_there && !runs ? " in the queue of the site that has the shard" : "");
+	if (!runs || strcmp(does, watch->does) != 0 || moved_bytes != watch->moved_bytes)
+		watch->since_ns = now_ns;
+	snprintf(watch->does, sizeof(watch->does), "%s", does);
+	watch->moved_bytes = moved_bytes;
+	return now_ns - watch->since_ns > watch->patience_ns;
+}
+
+/* The order is to end, and another server takes the place of those that have it. */
+static int end_stuck(struct wh_relay *relay, uint64_t job, const struct watch *watch)
+{
+	char text[WH_UNITS_MAX];
+	int status;
+	json_t *end;
+
+	json_decref(ask(relay, "cancel", job, &status));
+	wh_complain("job %" PRIu64 " of this host's server has moved nothing for %s, though it "
+		    "runs; it is cancelled",
+		job, wh_format_time(text, sizeof(text), watch->patience_ns));
+	end = json_pack("{s:s}", "error", wh_last_complaint());
+	if (relay->end != NULL)
+		wh_end_add(end, relay->end);
+	json_decref(relay->end);
+	relay->end = end;
+	return WH_EXIT_STALLED;
+}
+
 /* Asks once a second, as its server asks the other one. */
 static int follow(struct wh_relay *relay, uint64_t job)
 {
+	struct watch watch;
+
+	watch_begin(&watch, relay);
 	for (;;) {
+		bool is_stuck;
 		int status;
 		json_t *row = ask(relay, "show", job, &status), *end;
 		const char *state = wh_json_text(row, "state");
@@ -203,9 +291,12 @@ static int follow(struct wh_relay *relay, uint64_t job)
 		}
 		if (row != NULL)
 			tell_now(relay, row);
+		is_stuck = row != NULL && watch_sees(&watch, relay, job, row);
 		json_decref(row);
 		if (status != WH_EXIT_OK)
 			return status;
+		if (is_stuck)
+			return end_stuck(relay, job, &watch);
 		if (!is_cancelled)
 			(void)sleep(1);
 		if (is_cancelled)

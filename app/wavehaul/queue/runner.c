@@ -83,13 +83,31 @@ static uint64_t moved_by(struct wh_run *run)
 	return wh_lanes_moved_bytes(&run->transfer.running.lanes);
 }
 
-/* For an order that another queue has, or that a peer gave. */
-static void add_others(json_t *object, const struct wh_order *order)
+/* In the queue of the host that it was given to, as that said last; NULL: it has not. */
+static const char *delegated_state(struct wh_run *run)
 {
-	if (order->copies)
+	static const char *const names[] = {
+		[WH_ORDER_STATUS_WAITS] = "waiting",
+		[WH_ORDER_STATUS_PAUSED] = "paused",
+		[WH_ORDER_STATUS_RUNS] = "running",
+	};
+	uint8_t state = run != NULL && run->delegated.on ? wh_delegated_status(run).state : 0;
+
+	return state < RTE_DIM(names) ? names[state] : NULL;
+}
+
+/* For an order that another queue has, or that a peer gave. */
+static void add_others(json_t *object, const struct wh_order *order, struct wh_run *run)
+{
+	const char *state = delegated_state(run);
+
+	if (order->copies) {
 		json_object_set_new(object, "delegated_job",
 			order->delegated != 0 ? json_integer((json_int_t)order->delegated)
 					      : json_null());
+		json_object_set_new(object, "delegated_state",
+			state != NULL ? json_string(state) : json_null());
+	}
 	if (wh_order_is_accepted(order))
 		json_object_set_new(object, "ordered_by", wh_word_to_json(order->peer));
 }
@@ -160,7 +178,7 @@ json_t *wh_order_json(const struct wh_order *order, struct wh_run *run)
 	/* Another queue may report any number. */
 	if (run != NULL)
 		moved_bytes = wh_min_u64(moved_bytes + moved_by(run), INT64_MAX);
-	add_others(object, order);
+	add_others(object, order, run);
 	json_object_set_new(object, "here", list_of(order->here, &untold));
 	json_object_set_new(object, "there", list_of(order->there, &untold));
 	json_object_set_new(object, "options", list_of(order->words, &untold));

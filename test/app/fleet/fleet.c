@@ -15,6 +15,7 @@
 #include "fleet/charged.h"
 #include "fleet/deadline.h"
 #include "fleet/nodes.h"
+#include "fleet/relay.h"
 #include "fleet/scan.h"
 #include "fleet/shard_log.h"
 #include "fleet/shards.h"
@@ -478,6 +479,80 @@ static void what_nodes_did(void)
 	tree_free(&tree);
 }
 
+static void note_now(void *context, json_t *now)
+{
+	(void)context;
+	CU_ASSERT_PTR_NOT_NULL(json_object_get(now, "bytes"));
+}
+
+/* Where rows of the order come from; the last one stays. */
+#define SERVER                                                                                     \
+	"#!/bin/sh\ncd %s\ncase $2 in\nadd) echo '{\"job\": 17}';;\ncancel) touch cancelled; "     \
+	"echo {};;\n"                                                                              \
+	"show) head -n1 rows; [ $(wc -l <rows) = 1 ] || sed -i 1d rows;;\nesac\n"
+
+/* Passes a shard on by a server that shows these rows of the order. */
+static int relay_by(const char *rows, bool *cancelled, json_t **end)
+{
+	struct wh_plan plan = {0};
+	struct tree tree;
+	char script[PATH_MAX + sizeof(SERVER)], own[PATH_MAX + 16];
+	struct wh_relay relay = {.own = own,
+		.plan = &plan,
+		.from = "a",
+		.from_path = "in",
+		.to = "b",
+		.on_now = note_now};
+	int status;
+
+	tree_init(&tree, NULL);
+	tree_folder(&tree, "state");
+	tree_folder(&tree, "shards");
+	tree_file(&tree, "shards/0", "/./f", 5);
+	tree_file(&tree, "rows", rows, strlen(rows));
+	snprintf(script, sizeof(script), SERVER, tree.root);
+	tree_file(&tree, "server", script, strlen(script));
+	snprintf(own, sizeof(own), "%s/server", tree.root);
+	CU_ASSERT_EQUAL(chmod(own, 0755), 0);
+	strcpy(plan.folder, tree.root);
+	plan.json = json_pack(
+		"{s:s, s:[n], s:[s]}", "path", "to", "shards", "order", "--stall-timeout=20ms");
+	status = wh_relay_run(&relay);
+	*end = relay.end;
+	snprintf(own, sizeof(own), "%s/cancelled", tree.root);
+	*cancelled = access(own, F_OK) == 0;
+	wh_plan_free(&plan);
+	tree_free(&tree);
+	return status;
+}
+
+#define ROW(state, there, moved)                                                                   \
+	"{\"state\":\"" state "\",\"delegated_state\":" there ",\"moved_bytes\":" moved "}\n"
+#define RUNS(moved) ROW("running", "\"running\"", moved)
+
+/* An order may wait in a queue, and must move where it runs. */
+static void orders_are_watched(void)
+{
+	bool cancelled;
+	json_t *end;
+
+	wh_complain_to_nobody();
+	wh_say_nothing();
+	CU_ASSERT_EQUAL(relay_by(ROW("ready", "null", "0") ROW("running", "\"waiting\"", "0")
+					 ROW("running", "\"paused\"", "0") RUNS("1") RUNS("2")
+						 RUNS("3") ROW("done", "null", "3"),
+				&cancelled, &end),
+		WH_EXIT_OK);
+	CU_ASSERT_FALSE(cancelled);
+	json_decref(end);
+	CU_ASSERT_EQUAL(relay_by(RUNS("1") RUNS("2"), &cancelled, &end), WH_EXIT_STALLED);
+	CU_ASSERT_TRUE(cancelled);
+	CU_ASSERT_STRING_EQUAL(wh_json_text(end, "error"),
+		"job 17 of this host's server has moved nothing for 1.22 s, though it runs; it is "
+		"cancelled");
+	json_decref(end);
+}
+
 static void expect_deadline(json_t *found, double needs_bps, json_int_t done_s, const char *met)
 {
 	char *text = json_dumps(json_object_get(found, "met"), JSON_ENCODE_ANY);
@@ -528,6 +603,7 @@ CU_TestInfo wh_tests[] = {
 	{"nodes that fail", nodes_that_fail},
 	{"several sites", several_sites},
 	{"what nodes did", what_nodes_did},
+	{"orders are watched", orders_are_watched},
 	{"deadlines", deadlines},
 	{"rates of receivers", rates_of_receivers},
 	CU_TEST_INFO_NULL,
