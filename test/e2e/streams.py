@@ -134,6 +134,31 @@ def killed(program, folder):
         expect('stream is gone' in last_job(one)['error'], f'{refusal}: {last_job(one)}')
 
 
+def stopped(program, folder):
+    """A pipe has no end that a server could await: a second signal is one, and its client hears."""
+    with houses(program) as (one, two):
+        for house, says in ((one, b"this host's server has exited"),
+                            (two, b'its server was stopped')):
+            writer = started(one, 'send', '-', f'{CLIENT}:endless')
+            writer.stdin.write(content(MIB))
+            writer.stdin.flush()
+            wait_until(lambda: last_job(one)['state'] == 'running', 10, 'a job')
+            house.process.send_signal(signal.SIGTERM)
+            wait_until(lambda: 'a second signal ends it' in house.said(), 10, 'what it waits for')
+            time.sleep(0.5)
+            expect_equal('whether it runs', house.process.poll(), None)
+            began = time.monotonic()
+            expect_equal('its exit status', house.stop(), OK)
+            expect_between('the seconds of its end', time.monotonic() - began, 0, 5)
+            writer.wait(10)
+            said = writer.stderr.read()
+            expect_equal('the exit status', writer.returncode, NETWORK)
+            expect(says in said, f'it says {said}')
+            writer.stdin.close()
+            house.start()
+        expect(not (two.root / 'endless').exists(), 'half of it has its name')
+
+
 def refused(program, folder):
     """Streams that are nobody's, somebody else's, or not alone."""
     with houses(program) as (one, two), Control(one.path) as control:
