@@ -24,6 +24,7 @@ from pathlib import Path
 from field import (DATA, FAR_GATEWAY, GATEWAY, IPV4_AT, KIB, MIB, RCV_REPORT, SEED, TOP, Field,
                    link_bytes, overheard, recorded, recording, small_disk)
 from control import Control
+from early import flooded_early
 from harness import (Case, Failed, Skip, end_group, expect, expect_between, expect_equal,
                      expect_said, expect_status, run_cases)
 from noise import FRAMES, draw, thrown, unpacked, write
@@ -748,6 +749,7 @@ def cases(field):
     yield case('15 handshakes', True, handshakes)
     yield case('15 crowded', False, crowded)
     yield case('15 mirror', True, mirrored)
+    yield case('15 early', True, flooded_early)
     yield case('16 liar', True, liar)
     yield calm('18 orderer', True, orderer)
     yield case('18 orderer, 10^4 orders', False, ten_thousand_orders)

@@ -229,7 +229,90 @@ static void disorder(struct wh_attacker *attacker)
 	wh_attack_note(attacker, "late", late);
 }
 
+/* As many addresses again as an endpoint keeps early packets of (lib/endpoint/early.h). */
+#define EARLY_FIRST 20
+#define EARLY_FROM  64
+#define EARLY_DATA  16 /* of each behind a CONFIRM, before it is the next one's turn */
+#define EARLY_MS    500
+#define KEY_SEALED  1
+
+/* Up to where the server has told the number of the SA that it would make; 0: not in time. */
+static uint32_t learn_number(struct line *line)
+{
+	uint64_t end_ns = wh_attack_now_ns() + HANDSHAKE_MS * NS_PER_MS;
+	struct held one = {.to_server = true};
+
+	while (wh_attack_now_ns() < end_ns) {
+		struct wh_attempt attempt = {0};
+		uint32_t number;
+
+		hear(line);
+		wh_handshakes_poll(&line->handshakes, wh_attack_now_ns());
+		wh_handshakes_attempt(
+			&line->handshakes, wh_attack_now_ns(), &line->attacker->server, &attempt);
+		if (attempt.state == WH_ATTEMPT_HAS_SA) {
+			number = attempt.sa->config.peer_number;
+			wh_sa_let_go(attempt.sa);
+			return number;
+		}
+		while (wh_handshakes_give(&line->handshakes, wh_attack_now_ns(), &one.datagram))
+			deliver(line, &one);
+		usleep(200);
+	}
+	return 0;
+}
+
+/* CONFIRMs under that number, and data behind them, from each address in turn. */
+static void crowd(struct wh_attacker *attacker, uint32_t number)
+{
+	uint64_t end_ns = wh_attack_now_ns() + EARLY_MS * NS_PER_MS;
+	struct wh_packet packet = wh_attack_example(WH_PACKET_CONFIRM, 0);
+	uint8_t confirm[WH_ATTACK_FRAME_BYTES], data[WH_ATTACK_FRAME_BYTES];
+	uint32_t confirm_bytes, data_bytes;
+
+	packet.cid = number;
+	confirm_bytes = wh_attack_encode(&packet, 0, confirm);
+	confirm[WH_KEY_OFFSET] = KEY_SEALED;
+	packet = wh_attack_example(WH_PACKET_DATA, UINT32_MAX); /* of no session */
+	data_bytes = wh_attack_encode(&packet, 0, data);
+	for (uint32_t i = 0; wh_attack_now_ns() < end_ns && wh_attack_goes_on(attacker); i++) {
+		struct wh_address from =
+			wh_attack_beside(&attacker->own, (uint8_t)(EARLY_FIRST + i % EARLY_FROM));
+
+		wh_attack_to_server(attacker, &from, confirm, confirm_bytes);
+		for (uint32_t k = 0; k < EARLY_DATA; k++)
+			wh_attack_to_server(attacker, &from, data, data_bytes);
+	}
+}
+
+/*
+ * One handshake at a time that ends where the server waits for a proof of the key. Until then what
+ * comes under its number is kept, from whatever address.
+ */
+static void early(struct wh_attacker *attacker)
+{
+	uint64_t n_numbers = 0;
+
+	have_identity(attacker);
+	while (wh_attack_goes_on(attacker)) {
+		struct line *line = calloc(1, sizeof(*line));
+		uint32_t number;
+
+		WH_ASSERT(line != NULL);
+		open_line(line, attacker);
+		number = learn_number(line);
+		n_numbers += number != 0;
+		if (number != 0)
+			crowd(attacker, number);
+		wh_handshakes_free(&line->handshakes);
+		close(line->socket);
+		free(line);
+	}
+	wh_attack_note(attacker, "numbers", n_numbers);
+}
+
 const struct wh_attack wh_attacks_sas[] = {
+	{"early", 15, "what follows handshakes that have not ended, from many addresses", early},
 	{"disorder", 15, "handshakes whose pieces are lost, late, twice and in disorder", disorder},
 	{0},
 };
