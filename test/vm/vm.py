@@ -11,7 +11,7 @@
 All of it lies in $LAB (/var/tmp/wavehaul-vm), and a machine keeps its disk: `rm $LAB/dtn1.qcow2`
 makes a new one. QEMU emulates (TCG): no /dev/kvm, no NIC and no network of the host is wanted, and
 none is reached. $ON is what it runs under (`taskset -c 1`), $NICE how nice it is (15; -10 on a host
-that has other work), IOMMU=no leaves that out.
+that has other work), $CPUS how many each has (2), IOMMU=no leaves that out.
 
 A machine has `mgmt0`, by which this script comes (ssh on 127.0.0.1), `eth0` (198.51.100.N, between
 the two), and on 0000:01:00.0 the NIC for data, joined to the other's.
@@ -139,7 +139,7 @@ class Vm(Operated):
             return f'mac={MAC.format(f"0{self.number}", end)}'
         kernel = f'{KERNEL} systemd.hostname=dtn{self.number}'
         said = ['-machine', 'q35,hpet=off', '-accel', 'tcg,thread=multi', '-cpu', 'max',
-                '-smp', '2', '-m', '3G', '-name', f'dtn{self.number}',
+                '-smp', os.environ.get('CPUS', '2'), '-m', '3G', '-name', f'dtn{self.number}',
                 '-display', 'none', '-vga', 'none',
                 '-nodefaults', '-no-user-config', '-kernel', LAB / 'vmlinuz',
                 '-initrd', LAB / 'initrd',
