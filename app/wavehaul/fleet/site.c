@@ -13,6 +13,8 @@
 #include "cli/exit.h"
 #include "cli/ini.h"
 
+#define GOLDEN 0.6180339887498949 /* (sqrt(5) - 1) / 2 */
+
 static const struct wh_ini_kind kinds[] = {{"receiver", "dtn1"}};
 
 static const struct wh_ini_form form = {
@@ -123,14 +125,41 @@ static double draw_of(const struct wh_site_receiver *receiver, uint32_t shard)
 	return -log(((double)(drawn >> 11) + 0.5) / (double)(UINT64_C(1) << 53)) / receiver->weight;
 }
 
+/*
+ * The receiver in service whose turn it is. Weights divide a line into parts, on which as many
+ * shards as there are receivers have equal distances; each such round is shifted by the golden
+ * ratio against the one before it, so that soon each part has had what its length says.
+ */
+static uint32_t find_turn(const struct wh_site *site, uint32_t shard)
+{
+	double weights = 0, at = 0;
+	uint32_t count = 0, turn = 0;
+
+	for (uint32_t i = 0; i < site->receivers; i++) {
+		if (site->receiver[i].maintenance)
+			continue;
+		weights += site->receiver[i].weight;
+		count++;
+	}
+	if (count > 0)
+		at = (shard % count + fmod((shard / count + 0.5) * GOLDEN, 1)) / count * weights;
+	for (uint32_t i = 0; i < site->receivers && at >= 0; i++) {
+		if (site->receiver[i].maintenance)
+			continue;
+		at -= site->receiver[i].weight;
+		turn = i;
+	}
+	return turn;
+}
+
 uint32_t wh_site_order(
 	const struct wh_site *site, uint32_t shard, uint16_t order[WH_SITE_RECEIVERS_MAX])
 {
 	double draws[WH_SITE_RECEIVERS_MAX];
-	uint32_t count = 0;
+	uint32_t count = 0, turn = find_turn(site, shard);
 
 	for (uint32_t i = 0; i < site->receivers; i++) {
-		double drawn = draw_of(&site->receiver[i], shard);
+		double drawn = i == turn ? 0 : draw_of(&site->receiver[i], shard);
 		uint32_t at = count;
 
 		if (site->receiver[i].maintenance)

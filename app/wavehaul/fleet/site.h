@@ -34,9 +34,10 @@ double wh_site_bps(const struct wh_site *site);
 
 /*
  * The receivers for a shard, the one it prefers first; those under maintenance are not among them.
- * Each is the first of as many shards as its weight says, and the order of the others does not
- * change when one comes or goes (rendezvous hashing: Thaler, Ravishankar 1998): a shard that is
- * begun again finds the receiver that has its parts. Returns their number.
+ * They take turns, by weight: shards that run at one time follow each other, and a hash would give
+ * one receiver two of them and another one none. Behind the first they are in an order by hash
+ * (rendezvous hashing: Thaler, Ravishankar 1998), so that the shards of one that is gone go to all
+ * others. Returns their number.
  */
 uint32_t wh_site_order(
 	const struct wh_site *site, uint32_t shard, uint16_t order[WH_SITE_RECEIVERS_MAX]);

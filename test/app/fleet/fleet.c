@@ -2,6 +2,7 @@
 
 /* What a fleet plans and keeps in files; Slurm itself is in test/e2e/fleet.py. */
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,18 +54,41 @@ static void receivers_by_weight(void)
 	CU_ASSERT_EQUAL_FATAL(read_site(&less, text), -1);
 	CU_ASSERT_STRING_EQUAL(all.receiver[1].address, "[::1]");
 	for (uint32_t shard = 0; shard < 10000; shard++) {
-		uint32_t kept = 0;
-
 		CU_ASSERT_EQUAL_FATAL(wh_site_order(&all, shard, order), 3);
 		CU_ASSERT_EQUAL_FATAL(wh_site_order(&less, shard, other), 2);
 		firsts[order[0]]++;
-		for (uint32_t i = 0; i < 3; i++)
-			if (order[i] != 2)
-				CU_ASSERT_EQUAL(other[kept++], order[i]);
+		CU_ASSERT_EQUAL(order[0] + order[1] + order[2], 3);
+		CU_ASSERT_EQUAL(other[0] + other[1], 1);
+		/* At no time has one had more than its weight by three shards. */
+		CU_ASSERT(fabs(firsts[1] - 0.5 * (shard + 1)) < 3);
+		CU_ASSERT(fabs(firsts[2] - 0.25 * (shard + 1)) < 3);
 	}
-	CU_ASSERT_EQUAL(firsts[0] + firsts[1] + firsts[2], 10000);
-	CU_ASSERT(firsts[0] > 2300 && firsts[0] < 2700);
-	CU_ASSERT(firsts[1] > 4800 && firsts[1] < 5200);
+}
+
+/* The shards that run at one time follow each other: all receivers of one weight are in use. */
+static void receivers_in_turn(void)
+{
+	static struct wh_site site = {.receivers = 32};
+	uint16_t order[WH_SITE_RECEIVERS_MAX];
+	uint32_t seconds[32] = {0};
+
+	for (uint32_t i = 0; i < 32; i++) {
+		snprintf(site.receiver[i].name, WH_SITE_TEXT_BYTES, "dtn%u", i);
+		site.receiver[i].weight = 3;
+	}
+	for (uint32_t shard = 0; shard < 3200;) {
+		uint64_t seen = 0;
+
+		for (uint32_t i = 0; i < 32; i++) {
+			CU_ASSERT_EQUAL_FATAL(wh_site_order(&site, shard++, order), 32);
+			seen |= UINT64_C(1) << order[0];
+			seconds[order[1]]++;
+		}
+		CU_ASSERT_EQUAL(seen, UINT32_MAX);
+	}
+	/* The shards of one that is gone go to all others. */
+	for (uint32_t i = 0; i < 32; i++)
+		CU_ASSERT(seconds[i] > 50 && seconds[i] < 150);
 }
 
 static void wrong_sites(void)
@@ -594,6 +618,7 @@ static void rates_of_receivers(void)
 
 CU_TestInfo wh_tests[] = {
 	{"receivers by weight", receivers_by_weight},
+	{"receivers in turn", receivers_in_turn},
 	{"wrong sites", wrong_sites},
 	{"shards are level", shards_are_level},
 	{"too few shards", too_few_shards},
