@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,6 +20,7 @@
 #include "cli/settings_table.h"
 #include "fleet/deadline.h"
 #include "fleet/fleet_tell.h"
+#include "fleet/forecast/forecast.h"
 #include "fleet/scan.h"
 #include "fleet/shard_log.h"
 #include "fleet/shards.h"
@@ -27,6 +29,8 @@
 #include "fleet/task.h"
 #include "queue/when.h"
 #include "verbs.h"
+
+#define TASK_START_S 1 /* from the end of the one before: docs/fleet.md, "Measured" */
 
 struct fleet {
 	struct wh_settings settings;
@@ -156,6 +160,7 @@ static void tell_plan(const struct fleet *fleet, const struct wh_shards *shards,
 	const struct wh_scan_totals *totals, double seconds)
 {
 	double names = (double)(totals->files + totals->links + totals->folders);
+	const json_t *deadline = json_object_get(fleet->plan.json, "deadline");
 	char size[WH_UNITS_MAX];
 
 	if (fleet->settings.json)
@@ -168,9 +173,34 @@ static void tell_plan(const struct fleet *fleet, const struct wh_shards *shards,
 		wh_shards_balance(shards, false));
 	printf("scanned in %.1f s, %.0f names a second; the plan is in %s\n", seconds,
 		seconds > 0 ? names / seconds : 0, fleet->plan.folder);
-	if (fleet->by_s > 0)
-		wh_deadline_print(json_object_get(fleet->plan.json, "deadline"),
-			"the receivers in service take at most");
+	if (fleet->by_s == 0)
+		return;
+	wh_deadline_print(deadline, "the receivers in service take at most");
+	if (wh_json_count(deadline, "nodes") > 0)
+		printf("%" PRIu64 " nodes are enough if each carries as much as a receiver\n",
+			wh_json_count(deadline, "nodes"));
+}
+
+/* The fewest by which the deadline is met; 0: no number of nodes meets it, or no rate is known. */
+static uint32_t count_nodes(
+	const struct fleet *fleet, const struct wh_site *site, const struct wh_shards *shards)
+{
+	const struct wh_forecast_config config = {
+		.shard = shards->shard,
+		.shards = shards->count,
+		.site = site,
+		.node_bps = fleet->has_bps / site->receivers,
+		.disk_bps = INFINITY,
+		.lambda_bps = INFINITY,
+		.start_s = TASK_START_S,
+		.slowness = 1,
+		.kill_s = INFINITY,
+		.away_s = INFINITY,
+	};
+
+	return fleet->has_bps > 0 ? wh_forecast_nodes(&config, (double)(fleet->by_s - time(NULL)),
+					    site->receivers)
+				  : 0;
 }
 
 static bool add_name(void *context, const char *name, uint64_t bytes)
@@ -255,6 +285,9 @@ static int write_plan(
 			WH_EXIT_NO_FILE, "there is nothing to %s", fleet->gets ? "get" : "send");
 	if (status == -1) {
 		fleet->plan.json = plan_json(fleet, site, path, &shards, &totals);
+		if (fleet->by_s > 0 && json_array_size(fleet->targets) <= 1)
+			json_object_set_new(json_object_get(fleet->plan.json, "deadline"), "nodes",
+				json_integer(count_nodes(fleet, from, &shards)));
 		status = fleet->plan.json != NULL
 				 ? wh_plan_write(&fleet->plan)
 				 : wh_fail(WH_EXIT_USAGE,

@@ -560,6 +560,12 @@ def by_hand(program, folder):
                          (None, None))
             expect(made['deadline']['needs_bps'] >= made['bytes'] * 8 / 10, 'too little needed')
             expect_equal('names', (made['names'], len(made['shards'])), (153, 4))
+            (sites[1] / 'near.conf').write_text(''.join(
+                f'[receiver r{i}]\naddress = h{i}\nrate = 10M\n' for i in range(3)))
+            made = fleet(program, 'scan', tree, 'near:in', '--plan', folder / 'by', *sites,
+                         '--json', '--shard-files', '50', '--shard-size', '1G', '--by', '13s')
+            # A second a shard, and 9.6 s for that of 12 MiB: one node needs 15 s.
+            expect_equal('nodes', made['deadline']['nodes'], 2)
             lost = tree / 'd6/f6'
             kept = lost.rename(folder / 'kept')
             holder = next(i for i in range(4)
