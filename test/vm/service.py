@@ -6,7 +6,8 @@
 
 tools/package --vm makes the disk and runs it: docs/operate.md's "As a service" block by block, and
 a reboot. Both disks are kept as they are then, and each group begins from there: so one alone takes
-two boots and its own steps. $CUTS (10) and $SEED (1) are of the power cuts, $NICS the types of `nics`.
+two boots and its own steps. $CUTS (10) and $SEED (1) are of the power cuts, $NICS the types of
+`nics`.
 A line for each step, then 'N passed, N failed, N skipped'. All machines are emulated, so all of it
 takes two hours of two CPUs, and no figure of it is one of a NIC. QEMU's emulation has neither an
 invariant TSC nor, without a backend for it, several queues of virtio.

@@ -93,7 +93,7 @@ static bool is_idle(const struct wh_loop *loop, uint64_t now_tsc)
 	       now_tsc - loop->worked_tsc > wh_us_to_tsc(loop->hz, WH_LOOP_IDLE_US);
 }
 
-/* Until it rings, or the nap is over. It has rung `rung` times when the loop last looked for work. */
+/* Until it rings, or the nap is over. When the loop last looked for work, it had rung so often. */
 static void wait_for_bell(struct wh_loop_bell *bell, uint32_t rung)
 {
 	const struct timespec nap = {.tv_nsec = WH_LOOP_IDLE_NAP_US * 1000};
