@@ -13,6 +13,7 @@ import os
 import re
 import socket
 import sys
+import time
 from pathlib import Path
 
 from harness import Case, expect, expect_equal, expect_said, expect_status, run_cases
@@ -284,6 +285,9 @@ def log_begins_anew(program, folder):
             wait_until(lambda: pair.said().count('cannot be written') == 1 + (not unlinks), 5,
                        'a word of it')
             come(f'{name} lost, too', 0)
+            # Its client knows before the thread that audits does.
+            wait_until(lambda name=name: f'{name} lost, too' in pair.said(), 5, 'its line')
+            time.sleep(0.1)
             if not unlinks:
                 path.unlink()
             listener = listening(path)
