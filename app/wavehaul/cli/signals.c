@@ -4,9 +4,12 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/exit.h"
+
+#define ASKED_S 2 /* by whole seconds of the clock, so at least one */
 
 /* Signal handlers have no argument, so they need static variables. */
 static _Atomic uint32_t caught;
@@ -19,12 +22,20 @@ uint32_t wh_signals_count(void)
 
 /*
  * Whoever asks a third time need not wait for what does not look at the count, as while a NIC is
- * opened or a file system does not answer. It is as safe as kill -9.
+ * opened or a file system does not answer. It is as safe as kill -9. Asking takes time: timeout(1)
+ * passes a Ctrl-C on twice, beside the terminal's own.
  */
 static void on_signal(int number)
 {
+	static _Atomic time_t first_s;
+	struct timespec now;
+	uint32_t before = atomic_fetch_add(&caught, 1);
+
 	(void)number;
-	if (atomic_fetch_add(&caught, 1) == 2)
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	if (before == 0)
+		atomic_store(&first_s, now.tv_sec);
+	else if (before >= 2 && now.tv_sec - atomic_load(&first_s) >= ASKED_S)
 		_exit(WH_EXIT_INTERRUPTED);
 }
 

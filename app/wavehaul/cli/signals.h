@@ -3,7 +3,7 @@
 
 /*
  * Ctrl-C, termination and a closed terminal end a verb in an orderly way, with nothing left half
- * done. The third ends the process at once.
+ * done. From a third one on, seconds after the first, they end the process at once.
  */
 
 #include <stdbool.h>
