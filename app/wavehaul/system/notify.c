@@ -17,6 +17,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/complain.h"
+#include "cli/moment/system_clock.h"
 
 /* Looks per watchdog timeout: two late ones do not make the manager kill the process. */
 #define LOOKS_IN_PATIENCE 4
@@ -69,15 +70,6 @@ static void say(const struct wh_notify *notify, const char *format, ...)
 	va_end(args);
 }
 
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	if (clock_gettime(clock, &now) != 0)
-		return 0;
-	return (uint64_t)now.tv_sec * WH_NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 int wh_notify_init(struct wh_notify *notify, const struct wh_runtime *runtime)
 {
 	uint64_t patience_us = 0;
@@ -111,7 +103,7 @@ static void *look_until_over(void *argument)
 	int rc;
 
 	do {
-		uint64_t next_ns = now_ns(CLOCK_MONOTONIC) + notify->period_ns;
+		uint64_t next_ns = wh_steady_ns() + notify->period_ns;
 		struct timespec next = {.tv_sec = (time_t)(next_ns / WH_NS_PER_S),
 			.tv_nsec = (long)(next_ns % WH_NS_PER_S)};
 
@@ -119,7 +111,7 @@ static void *look_until_over(void *argument)
 			rc = sem_clockwait(&notify->over, CLOCK_MONOTONIC, &next);
 		while (rc != 0 && errno == EINTR);
 		if (rc != 0)
-			wh_notify_look(notify, now_ns(CLOCK_MONOTONIC));
+			wh_notify_look(notify, wh_steady_ns());
 	} while (rc != 0);
 	return NULL;
 }
@@ -146,9 +138,8 @@ static void tell_wait(struct wh_notify_core *core, uint16_t cpu, uint64_t waited
 	if (core->told || waited_ns < WAIT_TOLD_S * WH_NS_PER_S)
 		return;
 	core->told = true;
-	wh_say("CPU %u has waited %" PRIu64
-	       " s, for a file system or for other processes there; its "
-	       "transfers go on after that",
+	wh_say("CPU %u has waited %" PRIu64 " s, for a file system or for other processes there; "
+	       "its transfers go on after that",
 		cpu, waited_ns / WH_NS_PER_S);
 }
 
@@ -159,7 +150,7 @@ static bool goes_on(struct wh_notify *notify, uint32_t number, uint64_t at_ns)
 	uint16_t cpu = notify->runtime->cores.core[number].cpu;
 	struct wh_notify_core *core = &notify->core[number];
 	uint64_t turns = __atomic_load_n(&loop->turns, __ATOMIC_ACQUIRE);
-	uint64_t cpu_ns = turns == 0 ? 0 : now_ns(loop->cpu_clock);
+	uint64_t cpu_ns = turns == 0 ? 0 : wh_clock_ns(loop->cpu_clock);
 
 	if (turns != core->turns || core->since_ns == 0) {
 		if (core->told)

@@ -8,9 +8,10 @@
 
 #include "base/clock.h"
 
+/* 0: there is no such clock, as that of a thread which has ended. */
 static inline uint64_t wh_clock_ns(clockid_t which)
 {
-	struct timespec now;
+	struct timespec now = {0};
 
 	clock_gettime(which, &now);
 	return (uint64_t)now.tv_sec * WH_NS_PER_S + (uint64_t)now.tv_nsec;
