@@ -157,6 +157,7 @@ int wh_source_open(struct wh_source **source, const struct wh_source_config *con
 	if (made->config.extent_bytes_max == 0)
 		made->config.extent_bytes_max =
 			RTE_MAX(WH_SOURCE_EXTENT_BYTES, (uint64_t)config->chunk_bytes);
+	made->extent_bytes = config->chunk_bytes;
 	made->item_fd = -1;
 	made->own_uid = geteuid();
 	made->inline_bytes_max =

@@ -49,9 +49,11 @@ struct wh_file_result {
 };
 
 /*
- * Default size of an EXTENT. Received data are verified at the next EXTENT, which should come soon
- * on a slow path. With repair packets its record needs a block of its own, with as many of them as
- * a full block: at 128,4 that is half a percent more.
+ * Largest size of an EXTENT by default. Received data are verified at the next EXTENT, and what
+ * came since the last one is lost with the connection. The first EXTENT of a source is a chunk, and
+ * each is twice the one before, so that a connection that ends soon keeps half of what it carried.
+ * With repair packets its record needs a block of its own, with as many of them as a full block: at
+ * 128,4 that is half a percent more.
  */
 #define WH_SOURCE_EXTENT_BYTES (UINT64_C(32) << 20)
 
@@ -83,7 +85,7 @@ struct wh_source_config {
 	enum wh_resume resume;
 	uint64_t block_seed;              /* of digests of blocks, as at the sink */
 	struct wh_blocks_account account; /* charged for lists of digests */
-	uint64_t extent_bytes_max;        /* 0: WH_SOURCE_EXTENT_BYTES, or a chunk */
+	uint64_t extent_bytes_max;        /* 0: WH_SOURCE_EXTENT_BYTES, at least a chunk */
 	struct wh_rings *rings;           /* of the process; NULL: it creates its own */
 	uint32_t chunk_bytes;
 	bool asks_first;      /* nothing of a large file goes ahead of the sink's answer */

@@ -141,6 +141,7 @@ struct wh_source {
 	struct wh_source_config config;
 	struct wh_source_progress progress;
 	struct wh_record record; /* the current one: too large for the stack of a poll */
+	uint64_t extent_bytes;   /* of the next EXTENT, if as much is left of its file */
 
 	struct wh_walk *scout; /* a walk before `walk` (source_contested.c); NULL: it is over */
 	struct wh_names given_names, contested_names;

@@ -235,16 +235,6 @@ static int32_t compare(struct wh_source *source)
 	return work;
 }
 
-/* Whole chunks, so that extents begin at chunk boundaries. */
-static uint64_t extent_bytes(const struct wh_source *source)
-{
-	uint64_t most = source->config.extent_bytes_max -
-			source->config.extent_bytes_max % source->config.chunk_bytes;
-	uint64_t left = source->reading.end - source->reading.offset;
-
-	return wh_min_u64(most, left);
-}
-
 static int32_t announce(struct wh_source *source)
 {
 	struct wh_reading *reading = &source->reading;
@@ -257,13 +247,16 @@ static int32_t announce(struct wh_source *source)
 	record->type = WH_RECORD_EXTENT;
 	record->extent.id = reading->file->id;
 	record->extent.offset = reading->offset;
-	record->extent.bytes = extent_bytes(source);
+	record->extent.bytes = wh_min_u64(source->extent_bytes, reading->end - reading->offset);
 	wh_hasher_digest(&reading->hasher, &record->extent.digest);
 	WH_ASSERT(record->extent.bytes > 0 && reading->extent_left == 0);
 	if (!wh_source_has_room(source, wh_record_bytes(record)))
 		return 0;
 	wh_source_put(source);
 	reading->extent_left = record->extent.bytes;
+	/* Whole chunks, so that extents begin at chunk boundaries. */
+	if (2 * source->extent_bytes <= source->config.extent_bytes_max)
+		source->extent_bytes *= 2;
 	reading->is_announced = false;
 	reading->step = WH_READING_SENDS;
 	return 1;

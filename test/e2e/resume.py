@@ -30,6 +30,7 @@ FEW = 2
 KILLS = int(os.environ.get('RESUME_KILLS', FEW))
 SEED = int(os.environ.get('RESUME_SEED', '1'))
 STEADY = ('--profile', 'fixed', '--rate', '1500M')
+SLOW = ('--profile', 'fixed', '--rate', '8M')
 PATIENCE = ('--peer-timeout', '1s')
 
 
@@ -76,16 +77,16 @@ class Run:
         plant(self.source)
         self.pair = Pair(program, folder, both=patience, server=('--state', self.state))
 
-    def options(self):
-        return STEADY if self.verb == 'send' else (*STEADY, '--state', self.state)
+    def options(self, rate=STEADY):
+        return rate if self.verb == 'send' else (*rate, '--state', self.state)
 
     def durable(self):
         rows = parts(self.program, self.state) if self.state.exists() else []
         return rows[0]['durable_bytes'] if rows else 0
 
-    def begin(self, least, *more):
+    def begin(self, least, *more, rate=STEADY):
         """A client whose receiver knows so much to be durable."""
-        client = self.pair.start(self.verb, *self.options(), *more,
+        client = self.pair.start(self.verb, *self.options(rate), *more,
                                  *operands(self.folder, self.verb))
         wait_until(lambda: self.durable() >= least, 20, 'a part that is noted')
         return client
@@ -119,6 +120,19 @@ def killed(program, folder, verb, end, more=()):
         expect(report['resumed_bytes'] >= durable - 4 * MIB,
                f"{durable} were durable, {report['resumed_bytes']} not sent again")
         expect(report['moved_bytes'] < SIZE - durable + BATCH, f"sent {report['moved_bytes']}")
+        pair.stop_server()
+
+
+def slow(program, folder):
+    """kill -9 of the sender on a slow path: of a few MiB, half were not sent in vain."""
+    run = Run(program, folder, 'send')
+    with run.pair as pair:
+        end_group(run.begin(3 * MIB, rate=SLOW))
+        await_rest(pair)
+        durable = run.durable()
+        report = run.again()
+        expect(report['resumed_bytes'] >= 3 * MIB,
+               f"{durable} were durable, {report['resumed_bytes']} not sent again")
         pair.stop_server()
 
 
@@ -217,6 +231,7 @@ def cases():
     dies = functools.partial(functools.partial, killed)
     yield Case('receiver killed, send', True, dies(verb='send', end='server'))
     yield Case('sender killed, send', False, dies(verb='send', end='client'))
+    yield Case('sender killed, slow path', False, slow)
     yield Case('sender killed, again at once', False, hasty)
     yield Case('receiver killed, get', False, dies(verb='get', end='client'))
     yield Case('receiver killed, lanes', False,

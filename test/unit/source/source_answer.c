@@ -70,7 +70,7 @@ static void outcomes_of_large_files(void)
 	rig_run(&rig, 0);
 	CU_ASSERT(!rig.entries[1].has_end);
 	/* What was announced comes, and no further extent. */
-	CU_ASSERT_EQUAL(rig.entries[2].have_bytes, WH_SOURCE_EXTENT_BYTES);
+	CU_ASSERT_EQUAL(rig.entries[2].have_bytes, MIB);
 	CU_ASSERT_EQUAL(rig.entries[2].extents, 1);
 	CU_ASSERT(rig.entries[2].has_end && rig.entries[2].error == ECANCELED);
 	CU_ASSERT(rig.entries[3].has_end && rig.entries[3].error == ECANCELED);
