@@ -126,7 +126,6 @@ def lacks_pages(machine):
     """Without its huge pages from the boot on: it serves from ordinary memory, and says so."""
     kept = machine.run('cat', PAGES)
     machine.write(PAGES, 'vm.nr_hugepages=0\n')
-    machine.run('sync')
     machine.cut_power()
     machine.boot()
     await_serving(machine)

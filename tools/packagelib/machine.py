@@ -113,9 +113,10 @@ class Operated:
         return self.run('systemctl', 'show', '-P', name, 'wavehaul')
 
     def write(self, path, text):
+        """It outlives a power cut."""
         self.run('mkdir', '-p', os.path.dirname(path))
-        subprocess.run(self.inside('sh', '-c', f'umask 022; cat >{path}'), input=text.encode(),
-                       check=True, timeout=ORDER_S * self.slowness)
+        subprocess.run(self.inside('sh', '-c', f'umask 022; cat >{path} && sync {path}'),
+                       input=text.encode(), check=True, timeout=ORDER_S * self.slowness)
 
     def plant(self, path, size):
         """Makes a file, and returns its digest."""
