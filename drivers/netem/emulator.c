@@ -332,11 +332,9 @@ static void check_account(const struct direction *direction)
 {
 	const struct wh_netem_stats *netem = wh_netem_stats(direction->netem);
 	const struct wh_emulator_stats *own = &direction->stats;
-	uint64_t lost = own->dropped_pkts[WH_EMULATOR_DROP_NO_MBUF] +
+	uint64_t lost = wh_netem_dropped_pkts(netem) + own->dropped_pkts[WH_EMULATOR_DROP_NO_MBUF] +
 			own->dropped_pkts[WH_EMULATOR_DROP_RING_FULL];
 
-	for (uint32_t i = 0; i < WH_NETEM_DROPS; i++)
-		lost += netem->dropped_pkts[i];
 	WH_ASSERT(own->sent_pkts ==
 		  own->dropped_pkts[WH_EMULATOR_DROP_OVERSIZE] + netem->entered_pkts);
 	WH_ASSERT(netem->entered_pkts + netem->duplicated_pkts ==

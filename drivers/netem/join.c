@@ -172,8 +172,6 @@ static uint32_t take_in(struct wh_join_direction *direction)
 		/* The receiving port's offload flags mean something else to the sending port. */
 		pkt->ol_flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
 		if (unlikely(is_oversize(direction, pkt))) {
-			direction->stats.oversize_bytes =
-				RTE_MAX(direction->stats.oversize_bytes, pkt->pkt_len);
 			drop(direction, WH_JOIN_DROP_OVERSIZE, pkt);
 			continue;
 		}
@@ -189,7 +187,6 @@ static uint32_t hand_over(struct wh_join_direction *direction)
 {
 	struct wh_netem_item items[WH_JOIN_BURST];
 	struct rte_mbuf *pkts[WH_JOIN_BURST];
-	uint64_t bytes = 0;
 	uint64_t now_tsc = direction->clock();
 	uint32_t due = wh_netem_take(direction->netem, now_tsc, items, WH_JOIN_BURST);
 
@@ -199,7 +196,6 @@ static uint32_t hand_over(struct wh_join_direction *direction)
 		direction->stats.late_pkts += late_tsc > direction->late_tsc;
 		direction->stats.late_tsc_max = RTE_MAX(direction->stats.late_tsc_max, late_tsc);
 		pkts[i] = items[i].item;
-		bytes += pkts[i]->pkt_len;
 		if (unlikely(direction->tap.frame != NULL))
 			direction->tap.frame(direction->tap.context, pkts[i], now_tsc, true);
 	}
@@ -207,12 +203,9 @@ static uint32_t hand_over(struct wh_join_direction *direction)
 	/* Also called with no packets, so that the port's backlog is sent. */
 	uint32_t taken = wh_port_send(direction->to, 0, pkts, (uint16_t)due);
 
-	for (uint32_t i = taken; i < due; i++) {
-		bytes -= pkts[i]->pkt_len;
+	for (uint32_t i = taken; i < due; i++)
 		drop(direction, WH_JOIN_DROP_PORT_FULL, pkts[i]);
-	}
 	direction->stats.went_pkts += taken;
-	direction->stats.went_bytes += bytes;
 	return due;
 }
 
@@ -234,10 +227,8 @@ bool wh_join_direction_adds_up(const struct wh_join_direction *direction)
 {
 	const struct wh_netem_stats *netem = wh_netem_stats(direction->netem);
 	const struct wh_join_stats *own = &direction->stats;
-	uint64_t lost = 0;
+	uint64_t lost = wh_netem_dropped_pkts(netem);
 
-	for (uint32_t i = 0; i < WH_NETEM_DROPS; i++)
-		lost += netem->dropped_pkts[i];
 	for (uint32_t i = 0; i < WH_JOIN_DROPS; i++)
 		lost += i == WH_JOIN_DROP_OVERSIZE ? 0 : own->dropped_pkts[i];
 	return own->came_pkts == own->dropped_pkts[WH_JOIN_DROP_OVERSIZE] + netem->entered_pkts &&

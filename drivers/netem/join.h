@@ -51,12 +51,10 @@ struct wh_join_stats {
 	uint64_t came_pkts;
 	uint64_t came_bytes;
 	uint64_t went_pkts; /* handed to the sending port */
-	uint64_t went_bytes;
 	uint64_t dropped_pkts[WH_JOIN_DROPS];
-	uint32_t oversize_bytes; /* the longest such frame, as far as received */
-	uint64_t late_pkts;      /* handed over more than WH_JOIN_LATE_NS after they were due */
-	uint32_t partial_sums;   /* of the first WH_JOIN_LOOKS frames (partial_sum.h) */
-	uint64_t late_tsc_max;   /* of any packet */
+	uint64_t late_pkts;    /* handed over more than WH_JOIN_LATE_NS after they were due */
+	uint32_t partial_sums; /* of the first WH_JOIN_LOOKS frames (partial_sum.h) */
+	uint64_t late_tsc_max; /* of any packet */
 };
 
 /* Called for each frame as it arrives and as it is handed to the sending port. */

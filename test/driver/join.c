@@ -165,7 +165,6 @@ static void test_bytes_and_times(void)
 		CU_ASSERT(sent_is(&rig, A, 100 + i, sizes[i]));
 	}
 	CU_ASSERT_EQUAL(rig.direction[A].stats.came_bytes, 3507);
-	CU_ASSERT_EQUAL(rig.direction[B].stats.went_bytes, 3507);
 	arrive(&rig, A, 1, 1226);
 	poll_at(&rig, START + 3000000);
 	CU_ASSERT_EQUAL(poll_at(&rig, START + 4000999), 0);
@@ -228,7 +227,6 @@ static void test_oversize(void)
 	}
 	CU_ASSERT_EQUAL(passed, 3);
 	CU_ASSERT_EQUAL(drops(&rig, B, WH_JOIN_DROP_OVERSIZE), 4);
-	CU_ASSERT_EQUAL(rig.direction[B].stats.oversize_bytes, 6000);
 	CU_ASSERT_EQUAL(drops(&rig, A, WH_JOIN_DROP_OVERSIZE), 0);
 	rig_down(&rig);
 }

@@ -38,9 +38,6 @@
 #define CONTROL_MBUFS       4096
 #define REVERSE_QUEUE_BYTES (UINT64_C(1) << 20)
 
-/* Memory of a delay line for each packet. */
-#define DELAY_LINE_BYTES 64
-
 /* Derives settings from several options, and refuses contradictions. */
 static int complete(struct wh_demo_options *options)
 {
@@ -170,7 +167,7 @@ static uint64_t add_up(const struct wh_demo_options *options, struct wh_demo_pla
 			wh_session_sealing_bytes(WH_RECEIVER) +
 			wh_session_table_bytes(WH_RECEIVER, &receiver));
 	wh_memory_plan_add(&plan->memory, "link's ", "delay lines",
-		plan->link_mbufs * (uint64_t)DELAY_LINE_BYTES);
+		plan->link_mbufs * (uint64_t)WH_NETEM_ITEM_BYTES);
 	wh_memory_plan_add(
 		&plan->memory, "", "tables of the code", fec.r > 0 ? wh_fec_bytes(&fec) : 0);
 	return plan->memory.bytes;

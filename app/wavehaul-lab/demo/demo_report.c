@@ -13,15 +13,6 @@
 #include "report/flow_now.h"
 #include "report/seal_told.h"
 
-static uint64_t dropped_pkts(const struct wh_netem_stats *netem)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = WH_NETEM_DELIVERED + 1; i < WH_NETEM_DROPS; i++)
-		sum += netem->dropped_pkts[i];
-	return sum;
-}
-
 /* Delivered by the line but not received, as by a NIC that runs out of descriptors. */
 static uint64_t dropped_at_receiver(const struct wh_demo_result *result)
 {
@@ -65,7 +56,8 @@ static void print_packet_rows(const struct wh_demo_result *result)
 	row("lost on the way",
 		"%" PRIu64 " (loss %" PRIu64 ", queue %" PRIu64 ", outage %" PRIu64
 		", bit errors %" PRIu64 "), %" PRIu64 " corrupted, %" PRIu64 " overtaken",
-		dropped_pkts(&result->forward), result->forward.dropped_pkts[WH_NETEM_DROP_LOSS],
+		wh_netem_dropped_pkts(&result->forward),
+		result->forward.dropped_pkts[WH_NETEM_DROP_LOSS],
 		result->forward.dropped_pkts[WH_NETEM_DROP_QUEUE],
 		result->forward.dropped_pkts[WH_NETEM_DROP_OUTAGE],
 		result->forward.dropped_pkts[WH_NETEM_DROP_BIT_ERROR],
@@ -171,11 +163,11 @@ static json_t *packets_json(const struct wh_demo_result *result)
 		"sent", (json_int_t)result->sender.stats.sent_pkts,
 		"retransmitted", (json_int_t)result->sender.stats.retransmitted_pkts,
 		"duplicates", (json_int_t)wh_session_retransmitted_in_pkts(&result->receiver),
-		"dropped_by_path", (json_int_t)dropped_pkts(&result->forward),
+		"dropped_by_path", (json_int_t)wh_netem_dropped_pkts(&result->forward),
 		"bad", (json_int_t)result->bad_pkts,
 		"received", (json_int_t)result->receiver.received_pkts,
 		"dropped_at_receiver", (json_int_t)dropped_at_receiver(result),
-		"dropped_on_return", (json_int_t)dropped_pkts(&result->reverse),
+		"dropped_on_return", (json_int_t)wh_netem_dropped_pkts(&result->reverse),
 		"naks", (json_int_t)result->receiver.naks);
 	/* clang-format on */
 }

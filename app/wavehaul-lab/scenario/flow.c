@@ -378,7 +378,6 @@ static void take_source(
 	if (kind == WH_SIM_BURST) {
 		wh_take_require(taker, "packets", "100");
 		config->burst_pkts = (uint32_t)wh_take_count(taker, "packets", 1, 1, PKTS_MAX);
-		config->off_ps = wh_take_ps(taker, "every", 0);
 	}
 }
 
@@ -483,14 +482,11 @@ static void take_times(struct wh_taker *taker, struct wh_scenario_group *group)
 		wh_take_refuse(taker, "stop", "is before the start");
 }
 
-/* Checks in floating point, which does not overflow. */
-static void check_last_start(struct wh_taker *taker, const struct wh_scenario_group *group)
+/* By then all flows of the group have started. In floating point, which does not overflow. */
+static double last_start_ps(const struct wh_scenario_group *group)
 {
-	double last_ps = (double)group->start_ps + (double)group->spread_ps +
-			 (double)group->count * (double)group->stagger_ps;
-
-	if (last_ps > (double)LAST_START_PS_MAX)
-		wh_take_refuse(taker, "stagger", "makes the last one start after 1000000s");
+	return (double)group->start_ps + (double)group->spread_ps +
+	       (double)group->count * (double)group->stagger_ps;
 }
 
 static bool is_new(const struct wh_point *point, const char *name)
@@ -501,19 +497,16 @@ static bool is_new(const struct wh_point *point, const char *name)
 	return true;
 }
 
-/* From `more` on a flow has data without end; by then all flows of the group have started. */
+/* From `more` on a flow has data without end. */
 static void take_more(struct wh_taker *taker, struct wh_scenario_group *group)
 {
-	double last_ps = (double)group->start_ps + (double)group->spread_ps +
-			 (double)group->count * (double)group->stagger_ps;
-
 	if (group->agent != WH_SCENARIO_TCP || !wh_take_has(taker, "more"))
 		return;
 	wh_take_require(taker, "size", "8000");
 	group->more_ps = wh_take_ps(taker, "more", 0);
-	if (group->members != NULL || group->chained)
+	if (group->members != NULL)
 		wh_take_refuse(taker, "more", "is of flows that are all alike");
-	if ((double)group->more_ps <= last_ps || group->more_ps >= group->stop_ps)
+	if ((double)group->more_ps <= last_start_ps(group) || group->more_ps >= group->stop_ps)
 		wh_take_refuse(taker, "more", "is not after the start and before the stop");
 }
 
@@ -522,11 +515,9 @@ static void take_sizes(struct wh_taker *taker, struct wh_scenario_group *group)
 	bool has_size = group->agent != WH_SCENARIO_SOURCE && group->agent != WH_SCENARIO_PROBE;
 
 	group->size_bytes = WH_OBJECT_BYTES_UNKNOWN;
-	if (has_size) {
+	if (has_size)
 		group->size_bytes =
 			wh_take_count(taker, "size", WH_OBJECT_BYTES_UNKNOWN, 1, WH_POINT_SIZE_MAX);
-		group->chained = wh_take_switch(taker, "chain", false);
-	}
 	wh_point_take_members(taker, group, has_size);
 }
 
@@ -554,7 +545,8 @@ bool wh_point_take_flow(struct wh_point *point, struct wh_taker *taker)
 	group->count = (uint32_t)wh_take_count(taker, "count", 1, 0, WH_POINT_FLOWS_MAX);
 	group->packet_bytes =
 		(uint32_t)wh_take_count(taker, "packet", PACKET_BYTES_DEFAULT, 2, PACKET_BYTES_MAX);
-	check_last_start(taker, group);
+	if (last_start_ps(group) > (double)LAST_START_PS_MAX)
+		wh_take_refuse(taker, "stagger", "makes the last one start after 1000000s");
 	if (taker->failed)
 		return false;
 	take_agent(point, taker, group, agent);

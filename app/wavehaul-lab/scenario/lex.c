@@ -59,17 +59,6 @@ const char *wh_sign_text(enum wh_sign sign)
 	return "?";
 }
 
-static size_t copy_word(char word[WH_WORD_BYTES], const char *begin, const char *stop)
-{
-	size_t chars = (size_t)(stop - begin);
-
-	if (chars >= WH_WORD_BYTES)
-		chars = WH_WORD_BYTES - 1;
-	memcpy(word, begin, chars);
-	word[chars] = '\0';
-	return chars;
-}
-
 static void lex_value(const char **text, struct wh_token *token, char wrong[WH_EXPR_WRONG_BYTES])
 {
 	const char *begin = *text;
@@ -87,7 +76,7 @@ static void lex_value(const char **text, struct wh_token *token, char wrong[WH_E
 			(int)(stop - begin), begin);
 	if (name == NULL || name == stop)
 		return;
-	copy_word(unit, name, stop);
+	snprintf(unit, sizeof(unit), "%.*s", (int)(stop - name), name);
 	for (size_t i = 0; i < LENGTH(units); i++) {
 		if (strcmp(unit, units[i].name) != 0)
 			continue;
@@ -111,7 +100,7 @@ static void lex_name(const char **text, struct wh_token *token)
 
 	while (isalnum((unsigned char)*stop) || *stop == '_')
 		stop++;
-	copy_word(token->name, *text, stop);
+	snprintf(token->name, sizeof(token->name), "%.*s", (int)(stop - *text), *text);
 	token->kind = WH_TOKEN_NAME;
 	*text = stop;
 }
@@ -133,8 +122,7 @@ static bool lex_sign(const char **text, struct wh_token *token)
 
 void wh_lex(const char **text, struct wh_token *token, char wrong[WH_EXPR_WRONG_BYTES])
 {
-	while (isblank((unsigned char)**text))
-		++*text;
+	*text += strspn(*text, " \t");
 	*token = (struct wh_token){.kind = WH_TOKEN_END};
 	if (**text == '\0')
 		return;
@@ -150,8 +138,7 @@ void wh_lex(const char **text, struct wh_token *token, char wrong[WH_EXPR_WRONG_
 				**text);
 		++*text;
 	}
-	while (isblank((unsigned char)**text))
-		++*text;
+	*text += strspn(*text, " \t");
 }
 
 bool wh_lex_item(const char **list, char sign, char item[WH_ITEM_BYTES])

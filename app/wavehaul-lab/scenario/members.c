@@ -10,9 +10,8 @@
 #include "lab/sim/sim_memory.h"
 #include "scenario/point.h"
 
-#define LIST_MAX   1000
-#define FIELDS     3
-#define FORM_KINDS "tnt"
+#define LIST_MAX 1000
+#define FIELDS   3
 
 static const char *const keys[FIELDS] = {"starts", "sizes", "stops"};
 static const enum wh_value_kind kinds[FIELDS] = {WH_VALUE_TIME, WH_VALUE_NUMBER, WH_VALUE_TIME};
@@ -109,7 +108,7 @@ static void take_trace(struct wh_taker *taker, struct wh_scenario_group *group)
 			.form = "is not START SIZE STOP, as 1s 5M - or 2s - 8s",
 			.n_fields = FIELDS,
 			.n_required = 1,
-			.kinds = FORM_KINDS,
+			.kinds = "tnt",
 			.no_row = "has no flow",
 			.put = put_row,
 			.context = &trace,
@@ -134,23 +133,17 @@ static void take_lists(struct wh_taker *taker, struct wh_scenario_group *group, 
 	group->count = count;
 }
 
-/* Checks that apply to both forms. */
-static void check_members(struct wh_taker *taker, const struct wh_scenario_group *group,
-	bool has_size, const char *key)
+/* Checks that apply to both forms; sizes of such an agent are in a trace only. */
+static void check_members(
+	struct wh_taker *taker, const struct wh_scenario_group *group, bool has_size)
 {
-	const struct wh_scenario_member *members = group->members;
+	for (uint32_t i = 0; i < group->count && group->members != NULL && !taker->failed; i++) {
+		const struct wh_scenario_member *member = &group->members[i];
 
-	for (uint32_t i = 0; i < group->count && !taker->failed; i++) {
-		bool endless = members == NULL ? group->size_bytes == WH_OBJECT_BYTES_UNKNOWN
-					       : members[i].size_bytes == WH_OBJECT_BYTES_UNKNOWN;
-
-		if (!has_size && !endless)
-			wh_take_refuse(taker, key, "has a size, and this agent sends no file");
-		if (group->chained && endless)
-			wh_take_refuse(taker, "chain", "wants a size of each flow");
-		if (members != NULL && group->n_steps > 0 &&
-			group->steps[0].at_ps < members[i].start_ps &&
-			members[i].start_ps != WH_SIM_NEVER_PS)
+		if (!has_size && member->size_bytes != WH_OBJECT_BYTES_UNKNOWN)
+			wh_take_refuse(taker, "trace", "has a size, and this agent sends no file");
+		if (group->n_steps > 0 && member->start_ps != WH_SIM_NEVER_PS &&
+			group->steps[0].at_ps < member->start_ps)
 			wh_take_refuse(taker, "steps", "is before one of the flows starts");
 	}
 }
@@ -158,11 +151,11 @@ static void check_members(struct wh_taker *taker, const struct wh_scenario_group
 void wh_point_take_members(struct wh_taker *taker, struct wh_scenario_group *group, bool has_size)
 {
 	bool traced = wh_take_has(taker, "trace");
-	bool listed = wh_take_has(taker, keys[0]);
+	bool listed = false;
 
-	listed |= wh_take_has(taker, keys[2]);
-	if (has_size)
-		listed |= wh_take_has(taker, keys[1]);
+	for (uint32_t field = 0; field < FIELDS; field++)
+		if (field != 1 || has_size)
+			listed |= wh_take_has(taker, keys[field]);
 	if (traced && (listed || wh_take_has(taker, "count")))
 		wh_take_refuse(taker, "trace", "says all of starts, sizes, stops and count");
 	else if (traced)
@@ -170,5 +163,5 @@ void wh_point_take_members(struct wh_taker *taker, struct wh_scenario_group *gro
 	else if (listed)
 		take_lists(taker, group, has_size);
 	WH_ASSERT(group->count <= WH_POINT_FLOWS_MAX);
-	check_members(taker, group, has_size, traced ? "trace" : keys[1]);
+	check_members(taker, group, has_size);
 }

@@ -28,13 +28,13 @@ const char *wh_point_link_name(
 	return text;
 }
 
-/* The group that a flow is in. */
-static uint32_t find_group(const struct wh_point *point, uint32_t flow)
+/* The group that a flow is in; *flow becomes its index there. */
+static uint32_t find_group(const struct wh_point *point, uint32_t *flow)
 {
 	uint32_t group = 0;
 
-	while (flow >= point->groups[group].count) {
-		flow -= point->groups[group].count;
+	while (*flow >= point->groups[group].count) {
+		*flow -= point->groups[group].count;
 		group++;
 		WH_ASSERT(group < point->scenario.n_groups);
 	}
@@ -43,35 +43,23 @@ static uint32_t find_group(const struct wh_point *point, uint32_t flow)
 
 const struct wh_scenario_group *wh_point_group_of(const struct wh_point *point, uint32_t flow)
 {
-	return &point->groups[find_group(point, flow)];
+	return &point->groups[find_group(point, &flow)];
 }
 
 const char *wh_point_agent_of(const struct wh_point *point, uint32_t flow)
 {
-	return point->agents[find_group(point, flow)];
-}
-
-static uint32_t first_flow(const struct wh_point *point, uint32_t group)
-{
-	uint32_t flow = 0;
-
-	WH_ASSERT(group < point->scenario.n_groups);
-	for (uint32_t i = 0; i < group; i++)
-		flow += point->groups[i].count;
-	return flow;
+	return point->agents[find_group(point, &flow)];
 }
 
 const char *wh_point_flow_name(
 	const struct wh_point *point, uint32_t flow, char text[WH_POINT_NAME_BYTES])
 {
-	uint32_t i = find_group(point, flow);
-	const struct wh_scenario_group *group = &point->groups[i];
+	const struct wh_scenario_group *group = &point->groups[find_group(point, &flow)];
 
 	if (group->count == 1)
 		snprintf(text, WH_POINT_NAME_BYTES, "%s", group->name);
 	else
-		snprintf(text, WH_POINT_NAME_BYTES, "%s.%u", group->name,
-			flow - first_flow(point, i) + 1);
+		snprintf(text, WH_POINT_NAME_BYTES, "%s.%u", group->name, flow + 1);
 	return text;
 }
 

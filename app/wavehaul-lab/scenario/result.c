@@ -38,7 +38,6 @@ static json_t *flow_json(
 	uint64_t end_ps = point->scenario.duration_ps;
 	struct wh_sim_flow_stats span =
 		wh_monitor_flow_span(wh_scenario_run_monitor(run), flow, point->warmup_ps, end_ps);
-	uint64_t start_ps = wh_scenario_run_start_ps(run, flow);
 	uint64_t finished_ps = wh_scenario_run_stats(run, flow)->finished_ps;
 	double span_s = wh_ps_to_seconds(end_ps - point->warmup_ps);
 	char name[WH_POINT_NAME_BYTES];
@@ -48,8 +47,8 @@ static json_t *flow_json(
 		"name", wh_point_flow_name(point, flow, name),
 		"group", group->name,
 		"agent", point->agents[group - point->groups],
-		"start_s", start_ps == WH_SIM_NEVER_PS
-			? json_null() : wh_json_shown(wh_ps_to_seconds(start_ps)),
+		"start_s", wh_json_shown(wh_ps_to_seconds(
+			wh_scenario_run_start_ps(run, flow))),
 		"goodput_bps", wh_json_shown(8.0 * (double)span.goodput_bytes / span_s),
 		"throughput_bps",
 			wh_json_shown(wh_throughput_bps(group, span.goodput_bytes, span_s)),

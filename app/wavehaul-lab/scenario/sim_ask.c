@@ -192,19 +192,6 @@ static double took(const struct sim_question *q)
 	return result;
 }
 
-/* Bytes sent in excess of data sent for the first time, per byte of this. */
-static double overhead(const struct sim_question *q)
-{
-	uint64_t sent_bytes = 0;
-	uint64_t data_bytes = 0;
-
-	for (uint32_t i = 0; i < q->n_flows; i++) {
-		sent_bytes += flow_span(q, i).sent_bytes;
-		data_bytes += flow_span(q, i).data_bytes;
-	}
-	return data_bytes == 0 ? INFINITY : (double)(sent_bytes - data_bytes) / (double)data_bytes;
-}
-
 static uint64_t window_ps(const struct sim_question *q)
 {
 	uint64_t span_ps = 0;
@@ -256,11 +243,6 @@ static double count_finished(const struct sim_question *q)
 		count += wh_scenario_run_stats(q->asking->run, q->flows[i])->finished_ps !=
 			 WH_SIM_NEVER_PS;
 	return count;
-}
-
-static double count_flows(const struct sim_question *q)
-{
-	return q->n_flows;
 }
 
 /* The findings of the first flow, a probe. */
@@ -360,14 +342,12 @@ static const struct ask_function functions[] = {
 	{"repair", flow_count, FLOW(repair_pkts)},
 	{"dropped", flow_count, FLOW(dropped_pkts)},
 	{"needless", flow_count, FLOW(needless_pkts)},
-	{"overhead", overhead, .kind = WH_VALUE_NUMBER},
 	{"holds", holds, .kind = WH_VALUE_TIME, .values = "nt"},
 	{"took", took, .kind = WH_VALUE_TIME, .values = "/n", .no_times = true},
 	{"opened", last_moment, .kind = WH_VALUE_TIME, .no_times = true, FLOW(opened_ps)},
 	{"dropped_bytes", flow_count, FLOW(dropped_bytes)},
 	{"finish", last_moment, .kind = WH_VALUE_TIME, .no_times = true, FLOW(finished_ps)},
 	{"finished", count_finished, .no_times = true},
-	{"flows", count_flows, .no_times = true},
 	{"probe_capacity", probe_capacity, .no_times = true, .agent = "probe"},
 	{"probe_burst", probe_burst, .no_times = true, .agent = "probe"},
 	{"probe_memory", probe_memory, .no_times = true, .agent = "probe"},

@@ -84,10 +84,8 @@ static int open_file(struct wh_wan_capture *capture)
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	int rc;
 
-	if (fd < 0) {
-		rc = -errno;
-		return wh_fail(rc, "cannot write %s: %s", path, strerror(errno));
-	}
+	if (fd < 0)
+		return wh_fail(-errno, "cannot write %s: %s", path, strerror(errno));
 	rc = wh_pcapng_open(&capture->file, fd, capture->config.hz);
 	if (rc != 0) {
 		wh_complain("no memory for a capture");

@@ -25,17 +25,14 @@ struct interval {
 static struct interval interval_of(
 	const struct wh_wan_figures *last, const struct wh_wan_figures *now, double span_s)
 {
-	struct interval interval = {
+	return (struct interval){
 		.bps = span_s > 0 ? (double)(now->to.tx_bytes - last->to.tx_bytes) * 8 / span_s : 0,
 		.queue_bytes = now->queue_bytes,
 		.came_pkts = now->join.came_pkts - last->join.came_pkts,
+		.path_pkts = wh_netem_dropped_pkts(&now->path) - wh_netem_dropped_pkts(&last->path),
 		.own_pkts = wh_wan_own_drops(now) - wh_wan_own_drops(last),
 		.late_pkts = now->join.late_pkts - last->join.late_pkts,
 	};
-
-	for (uint32_t i = WH_NETEM_DELIVERED + 1; i < WH_NETEM_DROPS; i++)
-		interval.path_pkts += now->path.dropped_pkts[i] - last->path.dropped_pkts[i];
-	return interval;
 }
 
 static void print_head(void)

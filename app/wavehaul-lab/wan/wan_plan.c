@@ -31,9 +31,6 @@
  */
 #define DESCRIPTORS 2048
 
-/* Memory of a delay line for each packet. */
-#define DELAY_LINE_BYTES 64
-
 /* DPDK's own memory, beside the pools. */
 #define DPDK_OWN_BYTES (UINT64_C(16) << 20)
 
@@ -220,7 +217,7 @@ static void plan_memory(struct wh_wan_plan *plan)
 		wh_memory_plan_add_mbufs(&plan->memory, whose[end], "packets", plan->mbufs[end],
 			wh_port_room_bytes(plan->mtu));
 		wh_memory_plan_add(&plan->memory, whose[end], "delay line",
-			plan->items_max[end] * (uint64_t)DELAY_LINE_BYTES);
+			plan->items_max[end] * (uint64_t)WH_NETEM_ITEM_BYTES);
 	}
 	wh_memory_plan_add(&plan->memory, "", "DPDK's own", DPDK_OWN_BYTES);
 	wh_memory_plan_add(&plan->memory, "", "capture",

@@ -35,11 +35,6 @@ struct wh_netem {
 	struct wh_loss_model loss_model;
 };
 
-static bool is_share(double value)
-{
-	return value >= 0.0 && value <= 1.0; /* false for NaN */
-}
-
 bool wh_netem_is_sound(const struct wh_link_model *config, uint64_t hz)
 {
 	const struct wh_gilbert_elliott *ge = &config->gilbert_elliott;
@@ -48,14 +43,12 @@ bool wh_netem_is_sound(const struct wh_link_model *config, uint64_t hz)
 		ge->loss_bad};
 	const uint64_t times_ns[] = {config->delay_ns, config->jitter_ns, config->reorder_delay_ns};
 
-	for (unsigned int i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
-		if (!is_share(shares[i]))
+	for (unsigned int i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+		if (!(shares[i] >= 0.0 && shares[i] <= 1.0)) /* or NaN */
 			return false;
-	}
-	for (unsigned int i = 0; i < sizeof(times_ns) / sizeof(times_ns[0]); i++) {
+	for (unsigned int i = 0; i < sizeof(times_ns) / sizeof(times_ns[0]); i++)
 		if (wh_ns_to_tsc(hz, times_ns[i]) > TIME_MAX_TSC)
 			return false;
-	}
 	if ((config->rate_bps != 0 && !wh_line_rate_fits(config->rate_bps, hz)) ||
 		(config->ingress_bps != 0 && !wh_line_rate_fits(config->ingress_bps, hz)))
 		return false;
@@ -81,52 +74,32 @@ static void set_travel(struct wh_netem *netem, const struct wh_link_model *confi
 	netem->duplicate_threshold = wh_chance_threshold(config->duplicate);
 }
 
-static void netem_init(
-	struct wh_netem *netem, const struct wh_link_model *config, uint64_t hz, uint64_t now_tsc)
-{
-	netem->now_tsc = now_tsc;
-	set_travel(netem, config, hz);
-	wh_prng_init(&netem->prng, config->seed);
-	wh_loss_model_init(&netem->loss_model, config, hz, now_tsc);
-}
-
 struct wh_netem *wh_netem_create(
 	const struct wh_link_model *config, uint64_t hz, uint64_t now_tsc, uint32_t items_max)
 {
 	WH_ASSERT(hz > 0 && hz < UINT64_C(1) << 40);
 	WH_ASSERT(items_max > 0);
 
-	int rc = -EINVAL;
-	struct wh_netem *netem = NULL;
+	struct wh_netem *netem = calloc(1, sizeof(*netem));
+	int rc = netem == NULL ? -ENOMEM : wh_netem_is_sound(config, hz) ? 0 : -EINVAL;
 
-	if (!wh_netem_is_sound(config, hz))
-		goto fail;
-	rc = -ENOMEM;
-	netem = calloc(1, sizeof(*netem));
-	if (netem == NULL)
-		goto fail;
-	rc = wh_line_init(
-		&netem->ingress, &(struct wh_link_model){.rate_bps = config->ingress_bps}, hz);
-	if (rc != 0)
-		goto fail_netem;
-	rc = wh_line_init(&netem->line, config, hz);
-	if (rc != 0)
-		goto fail_ingress;
-	rc = wh_delay_line_init(&netem->delay_line, items_max);
-	if (rc != 0)
-		goto fail_line;
-	netem_init(netem, config, hz, now_tsc);
+	if (rc == 0)
+		rc = wh_line_init(&netem->ingress,
+			&(struct wh_link_model){.rate_bps = config->ingress_bps}, hz);
+	if (rc == 0)
+		rc = wh_line_init(&netem->line, config, hz);
+	if (rc == 0)
+		rc = wh_delay_line_init(&netem->delay_line, items_max);
+	if (rc != 0) {
+		wh_netem_destroy(netem);
+		errno = -rc;
+		return NULL;
+	}
+	netem->now_tsc = now_tsc;
+	set_travel(netem, config, hz);
+	wh_prng_init(&netem->prng, config->seed);
+	wh_loss_model_init(&netem->loss_model, config, hz, now_tsc);
 	return netem;
-
-fail_line:
-	wh_line_free(&netem->line);
-fail_ingress:
-	wh_line_free(&netem->ingress);
-fail_netem:
-	free(netem);
-fail:
-	errno = -rc;
-	return NULL;
 }
 
 void wh_netem_destroy(struct wh_netem *netem)
@@ -340,4 +313,13 @@ uint32_t wh_netem_held(const struct wh_netem *netem)
 const struct wh_netem_stats *wh_netem_stats(const struct wh_netem *netem)
 {
 	return &netem->stats;
+}
+
+uint64_t wh_netem_dropped_pkts(const struct wh_netem_stats *stats)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = WH_NETEM_DELIVERED + 1; i < WH_NETEM_DROPS; i++)
+		sum += stats->dropped_pkts[i];
+	return sum;
 }

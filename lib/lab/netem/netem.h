@@ -75,6 +75,9 @@ struct wh_netem_stats {
 	uint64_t queue_bytes_max;
 };
 
+/* Memory for each copy that may be held, as plans count it. */
+#define WH_NETEM_ITEM_BYTES 64
+
 struct wh_netem; /* netem.c */
 
 /*
@@ -139,3 +142,6 @@ uint64_t wh_netem_deadline(const struct wh_netem *netem);
 uint32_t wh_netem_held(const struct wh_netem *netem);
 
 const struct wh_netem_stats *wh_netem_stats(const struct wh_netem *netem);
+
+/* For whatever reason. */
+uint64_t wh_netem_dropped_pkts(const struct wh_netem_stats *stats);

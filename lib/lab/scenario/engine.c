@@ -76,12 +76,6 @@ struct wh_sim_engine {
 	bool end_given;
 	struct wh_chunk end_marker;
 
-	void (*finished)(void *context, uint64_t now_ps);
-	void *finished_context;
-	bool is_done;
-	void (*done)(void *context, uint64_t now_ps);
-	void *done_context;
-
 	struct wh_out out[OUT_BURST];
 	uint8_t room[OUT_BURST][WH_CONTROL_BYTES_MAX];
 };
@@ -204,37 +198,22 @@ static uint32_t code(struct end *end)
 				     : wh_session_decode(end->session, fec));
 }
 
-static struct wh_sim_packet *packet_to_peer(const struct end *end, uint32_t payload_bytes)
+static struct wh_sim_packet *make_packet(const struct end *end, const struct wh_out *out)
 {
 	struct wh_sim_packet *packet = wh_sim_packet_get(end->engine->pool);
-
-	packet->flow = end->engine->flow;
-	packet->to = end->peer;
-	packet->datagram.payload_bytes = payload_bytes;
-	return packet;
-}
-
-static void fill_packet(
-	const struct end *end, struct wh_sim_packet *packet, const uint8_t *head, uint32_t bytes)
-{
-	struct wh_sim_datagram *datagram = &packet->datagram;
+	uint32_t bytes = out->head_bytes;
 
 	WH_ASSERT(bytes >= WH_HEAD_BYTES && bytes <= WH_CONTROL_BYTES_MAX);
+	packet->flow = end->engine->flow;
+	packet->to = end->peer;
+	packet->bytes = WH_SIM_IP_UDP_BYTES + bytes + out->payload_bytes;
+	packet->datagram.payload_bytes = out->payload_bytes;
+	packet->datagram.head_bytes = bytes;
 	if (bytes == WH_HEAD_BYTES)
-		memcpy(datagram->head, head, WH_HEAD_BYTES);
+		memcpy(packet->datagram.head, out->head, WH_HEAD_BYTES);
 	else
-		memcpy(wh_sim_packet_add_control(end->engine->pool, packet), head, bytes);
-	datagram->head_bytes = bytes;
-	packet->bytes = WH_SIM_IP_UDP_BYTES + bytes + datagram->payload_bytes;
-	if (end->sends)
-		end->engine->stats->sent_bytes += packet->bytes;
-}
-
-static void send_packet(
-	const struct end *end, struct wh_sim_packet *packet, const uint8_t *head, uint32_t bytes)
-{
-	fill_packet(end, packet, head, bytes);
-	wh_sim_send(end->engine->sim, end->node, packet);
+		memcpy(wh_sim_packet_add_control(end->engine->pool, packet), out->head, bytes);
+	return packet;
 }
 
 static uint32_t two_bytes(const uint8_t *bytes)
@@ -242,21 +221,16 @@ static uint32_t two_bytes(const uint8_t *bytes)
 	return bytes[0] | (uint32_t)bytes[1] << 8;
 }
 
-static void count_sent(struct wh_sim_engine *engine, uint64_t now_ps, const struct wh_out *out)
+static void count_sent(struct wh_sim_engine *engine, uint64_t now_ps, const uint8_t *head)
 {
-	const uint8_t *head = out->head;
 	struct wh_sim_flow_stats *stats = engine->stats;
-	bool again = (head[FLAGS_OFFSET] & WH_FLAG_RETRANSMISSION) != 0;
-	bool repairs = two_bytes(head + INDEX_OFFSET) >= two_bytes(head + K_OFFSET);
 	uint64_t chunk =
 		two_bytes(head + CHUNK_OFFSET) | (uint64_t)two_bytes(head + CHUNK_OFFSET + 2) << 16;
 
 	engine->begun_chunks = wh_max_u64(engine->begun_chunks, chunk + 1);
 	stats->sent_pkts++;
-	stats->retransmitted_pkts += again;
-	stats->repair_pkts += repairs;
-	if (!again && !repairs)
-		stats->data_bytes += WH_SIM_IP_UDP_BYTES + out->head_bytes + out->payload_bytes;
+	stats->retransmitted_pkts += (head[FLAGS_OFFSET] & WH_FLAG_RETRANSMISSION) != 0;
+	stats->repair_pkts += two_bytes(head + INDEX_OFFSET) >= two_bytes(head + K_OFFSET);
 	if (stats->first_sent_ps == WH_SIM_NEVER_PS)
 		stats->first_sent_ps = now_ps;
 }
@@ -269,9 +243,8 @@ static uint32_t send_all(struct end *end, uint64_t now_ps)
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (out[i].payload_bytes > 0)
-			count_sent(engine, now_ps, &out[i]);
-		send_packet(end, packet_to_peer(end, out[i].payload_bytes), out[i].head,
-			out[i].head_bytes);
+			count_sent(engine, now_ps, out[i].head);
+		wh_sim_send(engine->sim, end->node, make_packet(end, &out[i]));
 	}
 	return count;
 }
@@ -293,17 +266,10 @@ static void notice_end(struct wh_sim_engine *engine, uint64_t now_ps)
 	if (engine->stats->opened_ps == WH_SIM_NEVER_PS &&
 		wh_session_phase(session) != WH_PHASE_OPENING)
 		engine->stats->opened_ps = now_ps;
-	if (engine->stats->finished_ps == WH_SIM_NEVER_PS && all_acknowledged(engine)) {
+	if (engine->stats->finished_ps == WH_SIM_NEVER_PS && all_acknowledged(engine))
 		engine->stats->finished_ps = now_ps;
-		if (engine->finished != NULL)
-			engine->finished(engine->finished_context, now_ps);
-	}
-	if (engine->is_done || wh_session_phase(session) != WH_PHASE_CLOSED)
-		return;
-	WH_ASSERT(engine->end_given || wh_session_outcome(session) != WH_STATUS_VERIFIED);
-	engine->is_done = true;
-	if (engine->done != NULL)
-		engine->done(engine->done_context, now_ps);
+	WH_ASSERT(engine->end_given || wh_session_phase(session) != WH_PHASE_CLOSED ||
+		  wh_session_outcome(session) != WH_STATUS_VERIFIED);
 }
 
 /* Other connections may belong to the flow, too. */
@@ -431,7 +397,7 @@ static void send_replies(struct end *end, uint64_t now_tsc)
 
 	while (wh_endpoint_output(&end->endpoint, now_tsc, reply, 1) > 0) {
 		WH_ASSERT(reply->payload_bytes == 0);
-		send_packet(end, packet_to_peer(end, 0), reply->head, reply->head_bytes);
+		wh_sim_send(end->engine->sim, end->node, make_packet(end, reply));
 	}
 }
 
@@ -541,15 +507,12 @@ static struct wh_sim_packet *next_packet(void *context, uint64_t now_ps)
 {
 	struct end *end = context;
 	struct wh_out *out = end->engine->out;
-	struct wh_sim_packet *packet;
 
 	if (wh_session_output(end->session, tsc_at(end, now_ps), out, 1) == 0)
 		return NULL;
 	if (out->payload_bytes > 0)
-		count_sent(end->engine, now_ps, out);
-	packet = packet_to_peer(end, out->payload_bytes);
-	fill_packet(end, packet, out->head, out->head_bytes);
-	return packet;
+		count_sent(end->engine, now_ps, out->head);
+	return make_packet(end, out);
 }
 
 static void take_packet(void *context, uint64_t now_ps, struct wh_sim_packet *arrived)
@@ -722,20 +685,6 @@ void wh_sim_engine_stop(struct wh_sim_engine *engine)
 	engine->stopped = true;
 	if (engine->sender.session != NULL)
 		turn(&engine->sender, wh_sim_now_ps(engine->sim));
-}
-
-void wh_sim_engine_on_done(
-	struct wh_sim_engine *engine, void (*done)(void *context, uint64_t now_ps), void *context)
-{
-	engine->done = done;
-	engine->done_context = context;
-}
-
-void wh_sim_engine_on_finished(struct wh_sim_engine *engine,
-	void (*finished)(void *context, uint64_t now_ps), void *context)
-{
-	engine->finished = finished;
-	engine->finished_context = context;
 }
 
 static bool runs(const struct wh_sim_engine *engine)

@@ -75,14 +75,6 @@ void wh_sim_engine_start(struct wh_sim_engine *engine, uint64_t now_ps);
  */
 void wh_sim_engine_stop(struct wh_sim_engine *engine);
 
-/* Called once, when the sending session is closed; see its outcome for how. */
-void wh_sim_engine_on_done(
-	struct wh_sim_engine *engine, void (*done)(void *context, uint64_t now_ps), void *context);
-
-/* Called once, when all of a sized stream is acknowledged; possibly never. */
-void wh_sim_engine_on_finished(struct wh_sim_engine *engine,
-	void (*finished)(void *context, uint64_t now_ps), void *context);
-
 /*
  * The pacer's current rate, in IP bytes, and the window; 0 before the connection opens and after
  * its end. The rate is also 0 while the window alone limits (UDT in slow start).

@@ -27,8 +27,7 @@ struct flow {
 	const struct wh_scenario_group *group;
 	uint32_t number;
 	uint32_t member;
-	uint64_t start_ps;    /* NEVER in a chain, before its turn */
-	uint64_t earliest_ps; /* in a chain */
+	uint64_t start_ps;
 	uint64_t stop_ps;
 	uint64_t size_bytes;
 	struct wh_sim_event start;
@@ -281,10 +280,9 @@ static void set_events(struct flow *flow, uint64_t duration_ps)
 	wh_sim_event_init(&flow->stop, stop_flow, flow);
 	wh_sim_event_init(&flow->step, step_flow, flow);
 	wh_sim_event_init(&flow->more, offer_more, flow);
-	if (flow->earliest_ps > duration_ps || flow->earliest_ps >= flow->stop_ps)
+	if (flow->start_ps > duration_ps || flow->start_ps >= flow->stop_ps)
 		return;
-	if (flow->start_ps != WH_SIM_NEVER_PS)
-		wh_sim_event_at(events, &flow->start, flow->start_ps);
+	wh_sim_event_at(events, &flow->start, flow->start_ps);
 	if (flow->stop_ps <= duration_ps)
 		wh_sim_event_at(events, &flow->stop, flow->stop_ps);
 	if (group->n_steps > 0)
@@ -302,48 +300,10 @@ static void set_times(struct flow *flow, double later)
 
 	flow->stop_ps = own == NULL ? group->stop_ps : own->stop_ps;
 	flow->size_bytes = own == NULL ? group->size_bytes : own->size_bytes;
-	flow->earliest_ps = group->start_ps + (uint64_t)(later * (double)group->spread_ps);
-	if (!group->chained)
-		flow->earliest_ps += flow->member * group->stagger_ps;
+	flow->start_ps = group->start_ps + flow->member * group->stagger_ps +
+			 (uint64_t)(later * (double)group->spread_ps);
 	if (own != NULL && own->start_ps != WH_SIM_NEVER_PS)
-		flow->earliest_ps = own->start_ps;
-	flow->start_ps = group->chained && flow->member > 0 ? WH_SIM_NEVER_PS : flow->earliest_ps;
-}
-
-/* Starts the next flow of the chain. */
-static void start_next(void *context, uint64_t now_ps)
-{
-	struct flow *flow = context;
-	struct flow *next = flow + 1;
-
-	WH_ASSERT(flow->group->chained);
-	if (flow->member + 1 == flow->group->count || next->start_ps != WH_SIM_NEVER_PS)
-		return;
-	WH_ASSERT(next->member == flow->member + 1);
-	now_ps = wh_max_u64(next->earliest_ps, now_ps + flow->group->stagger_ps);
-	if (now_ps > flow->run->scenario->duration_ps || now_ps >= next->stop_ps)
-		return;
-	next->start_ps = now_ps;
-	wh_sim_event_at(wh_sim_events(flow->sim), &next->start, now_ps);
-}
-
-static void watch_end(struct flow *flow)
-{
-	switch (flow->group->agent) {
-	case WH_SCENARIO_ENGINE:
-		wh_sim_engine_on_finished(flow->engine, start_next, flow);
-		wh_sim_engine_on_done(flow->engine, start_next, flow); /* in case it failed */
-		break;
-	case WH_SCENARIO_TCP:
-		wh_sim_tcp_on_done(flow->tcp, start_next, flow);
-		break;
-	case WH_SCENARIO_PSOCK:
-		wh_sim_psock_on_done(flow->psock, start_next, flow);
-		break;
-	case WH_SCENARIO_SOURCE:
-	case WH_SCENARIO_PROBE:
-		WH_ASSERT(false);
-	}
+		flow->start_ps = own->start_ps;
 }
 
 static void add_flow(struct wh_scenario_run *run, const struct wh_scenario_group *group,
@@ -362,8 +322,6 @@ static void add_flow(struct wh_scenario_run *run, const struct wh_scenario_group
 	WH_ASSERT(flow->number == run->n_flows);
 	run->n_flows++;
 	create_agent(flow, seed);
-	if (group->chained)
-		watch_end(flow);
 	set_events(flow, run->scenario->duration_ps);
 }
 

@@ -49,15 +49,10 @@ struct wh_scenario_group {
 	uint64_t more_ps;    /* of a TCP: endless from then on; 0: not */
 	uint64_t size_bytes; /* of each; WH_OBJECT_BYTES_UNKNOWN: endless */
 	const struct wh_scenario_member *members; /* one per flow; NULL: all alike */
-	/*
-	 * Each flow starts stagger_ps after the previous one is done, and not before its own time.
-	 * All must have an end; neither sources nor probes.
-	 */
-	bool chained;
-	uint32_t packet_bytes;                /* of a full packet, as links count it */
-	uint32_t payload_bytes;               /* of that packet, as goodput counts it */
-	uint32_t connections;                 /* of a psock */
-	const struct wh_scenario_step *steps; /* of a source, ascending */
+	uint32_t packet_bytes;                    /* of a full packet, as links count it */
+	uint32_t payload_bytes;                   /* of that packet, as goodput counts it */
+	uint32_t connections;                     /* of a psock */
+	const struct wh_scenario_step *steps;     /* of a source, ascending */
 	uint32_t n_steps;
 	union {
 		struct wh_sim_engine_config engine; /* the group's size_bytes and mtu_bytes apply */
@@ -113,10 +108,7 @@ void wh_scenario_run_until(struct wh_scenario_run *run, uint64_t until_ps);
 const struct wh_sim *wh_scenario_run_sim(const struct wh_scenario_run *run);
 const struct wh_monitor *wh_scenario_run_monitor(const struct wh_scenario_run *run);
 
-/*
- * When a flow starts, from the group's times and random delays; in a chain WH_SIM_NEVER_PS until
- * known.
- */
+/* When a flow starts, from the group's times and random delays. */
 uint64_t wh_scenario_run_start_ps(const struct wh_scenario_run *run, uint32_t flow);
 
 /* So far. */

@@ -73,12 +73,6 @@ static struct wh_sim_packet *wrap(struct wh_sim_probe *probe, uint32_t to, uint3
 	return packet;
 }
 
-static void finish(struct wh_sim_probe *probe, uint64_t now_ps)
-{
-	probe->running = false;
-	probe->stats->finished_ps = now_ps;
-}
-
 static void take_turn(void *context, uint64_t now_ps)
 {
 	struct wh_sim_probe *probe = context;
@@ -92,7 +86,8 @@ static void take_turn(void *context, uint64_t now_ps)
 		wh_sim_send(probe->sim, probe->from_node, wrap(probe, probe->to_agent, length));
 	}
 	if (wh_prober_ended(&probe->prober) != WH_PROBER_RUNNING) {
-		finish(probe, now_ps);
+		probe->running = false;
+		probe->stats->finished_ps = now_ps;
 		return;
 	}
 

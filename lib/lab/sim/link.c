@@ -216,7 +216,6 @@ static void enter(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_packe
 	WH_ASSERT(link->sending != NULL || waiting->count_pkts == 0 ||
 		  wh_sim_event_is_pending(&link->resume));
 	stats->queue_max_pkts = wh_max_u64(stats->queue_max_pkts, waiting->count_pkts);
-	stats->queue_max_bytes = wh_max_u64(stats->queue_max_bytes, waiting->count_bytes);
 }
 
 void wh_sim_link_enter(struct wh_sim_link *link, uint64_t now_ps, struct wh_sim_packet *packet)

@@ -80,7 +80,6 @@ struct wh_sim_link_stats {
 	uint64_t gone_bytes;    /* total of these four */
 	uint64_t busy_ps;       /* of the line */
 	uint64_t queue_max_pkts;
-	uint64_t queue_max_bytes;
 	uint64_t queue_pkts;            /* momentary */
 	unsigned __int128 queue_pkt_ps; /* integral of the queue's length over time */
 };
@@ -88,9 +87,7 @@ struct wh_sim_link_stats {
 /* Counters of one flow, wherever they are counted. Times are NEVER until they happen. */
 struct wh_sim_flow_stats {
 	/* Counts, which only grow, up to needless_pkts. */
-	uint64_t sent_pkts;  /* by its source: data, including retransmissions */
-	uint64_t sent_bytes; /* by its source: including control packets, as links count them */
-	uint64_t data_bytes; /* of these, data sent for the first time */
+	uint64_t sent_pkts; /* by its source: data, including retransmissions */
 	uint64_t retransmitted_pkts;
 	uint64_t repair_pkts;   /* of sent_pkts */
 	uint64_t goodput_bytes; /* new payload, delivered to the receiver's user */

@@ -28,7 +28,7 @@ struct wh_sim_traffic {
 	bool fresh; /* the next packet is due at once */
 	uint64_t next_number;
 	uint64_t left_pkts; /* of this burst; constant bit rate is an endless one */
-	uint64_t base_ps;   /* start of the gap to the next packet; of bursts: of this one */
+	uint64_t base_ps;   /* start of the gap to the next packet */
 };
 
 /*
@@ -87,8 +87,6 @@ static void send_packet(struct wh_sim_traffic *traffic, uint64_t now_ps)
 	packet->flow = traffic->flow;
 	packet->to = traffic->agent;
 	packet->number = traffic->next_number++;
-	traffic->stats->sent_bytes += packet->bytes;
-	traffic->stats->data_bytes += packet->bytes;
 	if (traffic->stats->sent_pkts++ == 0)
 		traffic->stats->first_sent_ps = now_ps;
 	WH_ASSERT(traffic->left_pkts > 0);
@@ -103,22 +101,11 @@ static void schedule(struct wh_sim_traffic *traffic, uint64_t now_ps, uint64_t d
 
 static void send_of_burst(struct wh_sim_traffic *traffic, uint64_t now_ps)
 {
-	bool at_once = traffic->config.rate_bps == 0;
-
 	do {
 		send_packet(traffic, now_ps);
-	} while (at_once && traffic->left_pkts > 0);
-
-	uint64_t due_ps = at_once ? now_ps : now_ps + packet_time(traffic);
-
-	if (traffic->left_pkts == 0) {
-		if (traffic->config.off_ps == 0)
-			return;
-		traffic->left_pkts = traffic->config.burst_pkts;
-		traffic->base_ps += traffic->config.off_ps;
-		due_ps = wh_max_u64(due_ps, traffic->base_ps);
-	}
-	schedule(traffic, now_ps, due_ps);
+	} while (traffic->config.rate_bps == 0 && traffic->left_pkts > 0);
+	if (traffic->left_pkts > 0)
+		schedule(traffic, now_ps, now_ps + packet_time(traffic));
 }
 
 /* Schedules the next packet; without a rate there is none. */

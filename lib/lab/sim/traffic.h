@@ -4,7 +4,7 @@
 /*
  * Sources without feedback: UDP packets of one size from a node to another. Constant bit rate,
  * on/off with both periods exponential or Pareto (ns-2's Exponential and Pareto traffic), and
- * bursts of burst_pkts packets back to back, once or repeated.
+ * a burst of burst_pkts packets back to back.
  */
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@ struct wh_sim_traffic_config {
 	uint32_t packet_bytes; /* as counted by links */
 	uint64_t rate_bps;     /* while on, 0: silent; of a burst, within it, 0: all at once */
 	uint64_t on_ps;        /* mean; 0: one packet at a time */
-	uint64_t off_ps;       /* mean; of bursts: period of their starts, 0: once */
+	uint64_t off_ps;       /* mean */
 	double shape;          /* Pareto's, above 1; 0: 1.5 */
 	uint32_t burst_pkts;
 };

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "lab/sim/event.h"
 
 #define WINDOW_LEAST_PKTS 16
@@ -40,7 +41,8 @@ static bool train_is_long(struct wh_sim_hystart *hystart, const struct wh_sim_hy
 
 static bool is_late(struct wh_sim_hystart *hystart, const struct wh_sim_hystart_ack *ack)
 {
-	uint64_t later_ps = ack->min_rtt_ps / 8;
+	uint64_t later_ps =
+		wh_min_u64(wh_max_u64(ack->min_rtt_ps / 8, LATER_LEAST_PS), LATER_MOST_PS);
 
 	if (ack->rtt_ps < hystart->least_ps)
 		hystart->least_ps = ack->rtt_ps;
@@ -48,10 +50,6 @@ static bool is_late(struct wh_sim_hystart *hystart, const struct wh_sim_hystart_
 		hystart->samples++;
 		return false;
 	}
-	if (later_ps < LATER_LEAST_PS)
-		later_ps = LATER_LEAST_PS;
-	if (later_ps > LATER_MOST_PS)
-		later_ps = LATER_MOST_PS;
 	return hystart->least_ps > ack->min_rtt_ps + later_ps;
 }
 

@@ -10,9 +10,6 @@ struct wh_sim_psock {
 	struct wh_sim_flow_stats *stats;
 	uint64_t segments; /* of the file */
 	uint64_t taken;
-	bool done_told;
-	void (*done)(void *context, uint64_t now_ps);
-	void *done_context;
 	uint32_t connections;
 	struct wh_sim_tcp *tcp[];
 };
@@ -33,13 +30,11 @@ static void connection_idle(void *context, uint64_t now_ps)
 {
 	struct wh_sim_psock *psock = context;
 
-	if (psock->done_told || wh_sim_psock_acked_pkts(psock) != psock->segments)
+	if (psock->stats->finished_ps != WH_SIM_NEVER_PS ||
+		wh_sim_psock_acked_pkts(psock) != psock->segments)
 		return;
 	WH_ASSERT(psock->taken == psock->segments);
-	psock->done_told = true;
 	psock->stats->finished_ps = now_ps;
-	if (psock->done != NULL)
-		psock->done(psock->done_context, now_ps);
 }
 
 struct wh_sim_psock *wh_sim_psock_create(struct wh_sim *sim, const struct wh_sim_tcp_config *config,
@@ -73,7 +68,6 @@ void wh_sim_psock_start(struct wh_sim_psock *psock, uint64_t now_ps, uint64_t se
 {
 	WH_ASSERT(psock->segments == 0 && segments > 0);
 	psock->segments = segments;
-	psock->stats->finished_ps = WH_SIM_NEVER_PS;
 	for (uint32_t i = 0; i < psock->connections; i++)
 		wh_sim_tcp_offer(psock->tcp[i], now_ps, 0);
 }
@@ -81,13 +75,6 @@ void wh_sim_psock_start(struct wh_sim_psock *psock, uint64_t now_ps, uint64_t se
 void wh_sim_psock_stop(struct wh_sim_psock *psock)
 {
 	psock->segments = psock->taken;
-}
-
-void wh_sim_psock_on_done(
-	struct wh_sim_psock *psock, void (*done)(void *context, uint64_t now_ps), void *context)
-{
-	psock->done = done;
-	psock->done_context = context;
 }
 
 double wh_sim_psock_cwnd_pkts(const struct wh_sim_psock *psock)

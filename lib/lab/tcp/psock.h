@@ -22,10 +22,6 @@ void wh_sim_psock_start(struct wh_sim_psock *psock, uint64_t now_ps, uint64_t se
 /* No new segments from now on; outstanding ones are still repaired. */
 void wh_sim_psock_stop(struct wh_sim_psock *psock);
 
-/* Called when the whole file is acknowledged. */
-void wh_sim_psock_on_done(
-	struct wh_sim_psock *psock, void (*done)(void *context, uint64_t now_ps), void *context);
-
 /* Sums over the connections. */
 double wh_sim_psock_cwnd_pkts(const struct wh_sim_psock *psock);
 uint64_t wh_sim_psock_acked_pkts(const struct wh_sim_psock *psock);

@@ -73,20 +73,19 @@ static void sample(struct wh_sim_rto *rto, int64_t ticks)
 
 void wh_sim_rto_acked(struct wh_sim_rto *rto, uint64_t now_ps, uint64_t end)
 {
-	if (!rto->timing || end <= rto->timed_pn)
+	if (!wh_sim_rto_acked_in_recovery(rto, end))
 		return;
-	rto->timing = false;
-	rto->backoff = 1;
 	rto->sample_ps = now_ps - rto->timed_ps;
 	sample(rto, ticks_between(rto, rto->timed_ps, now_ps));
 }
 
-void wh_sim_rto_acked_in_recovery(struct wh_sim_rto *rto, uint64_t end)
+bool wh_sim_rto_acked_in_recovery(struct wh_sim_rto *rto, uint64_t end)
 {
 	if (!rto->timing || end <= rto->timed_pn)
-		return;
+		return false;
 	rto->timing = false;
 	rto->backoff = 1;
+	return true;
 }
 
 void wh_sim_rto_back_off(struct wh_sim_rto *rto)

@@ -35,8 +35,11 @@ void wh_sim_rto_sent(struct wh_sim_rto *rto, uint64_t now_ps, uint64_t pn);
 /* `end` is the next packet number expected. A sample resets the backoff. */
 void wh_sim_rto_acked(struct wh_sim_rto *rto, uint64_t now_ps, uint64_t end);
 
-/* The same for an acknowledgement that may answer a retransmission: no sample. */
-void wh_sim_rto_acked_in_recovery(struct wh_sim_rto *rto, uint64_t end);
+/*
+ * The same for an acknowledgement that may answer a retransmission: no sample. True: it is of the
+ * segment that was timed.
+ */
+bool wh_sim_rto_acked_in_recovery(struct wh_sim_rto *rto, uint64_t end);
 
 void wh_sim_rto_back_off(struct wh_sim_rto *rto);
 uint64_t wh_sim_rto_ps(const struct wh_sim_rto *rto);

@@ -159,18 +159,6 @@ static uint32_t packet_bytes(const struct wh_sim_tcp *tcp, uint64_t pn)
 	return tcp->config.head_bytes + (head_only ? 0 : tcp->config.segment_bytes);
 }
 
-static void count_sent(struct wh_sim_tcp *tcp, uint64_t now_ps, uint32_t bytes, bool again)
-{
-	tcp->stats->sent_bytes += bytes;
-	if (tcp->stats->sent_pkts == 0)
-		tcp->stats->first_sent_ps = now_ps;
-	tcp->stats->sent_pkts++;
-	if (again)
-		tcp->stats->retransmitted_pkts++;
-	else
-		tcp->stats->data_bytes += bytes;
-}
-
 void wh_sim_tcp_put(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn)
 {
 	WH_ASSERT(pn >= tcp->una && pn < tcp->offered_end);
@@ -186,7 +174,9 @@ void wh_sim_tcp_put(struct wh_sim_tcp *tcp, uint64_t now_ps, uint64_t pn)
 		.pn = pn,
 		.retransmission = again,
 	};
-	count_sent(tcp, now_ps, packet->bytes, again);
+	if (tcp->stats->sent_pkts++ == 0)
+		tcp->stats->first_sent_ps = now_ps;
+	tcp->stats->retransmitted_pkts += again;
 	if (tcp->ops->note_sent != NULL)
 		tcp->ops->note_sent(tcp, now_ps, pn);
 	wh_sim_send(tcp->sim, tcp->from_node, packet);

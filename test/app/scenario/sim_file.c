@@ -129,7 +129,6 @@ static const struct {
 	{WHOLE "starts = -1s\n", "f:10: starts = '-1s' has a value that no flow may have"},
 	{WHOLE "sizes = 0\n", "f:10: sizes = '0' has a value that no flow may have"},
 	{WHOLE "sizes = 1e30\n", "f:10: sizes = '1e30' has a value that no flow may have"},
-	{WHOLE "chain = on\n", "f:10: chain = 'on' wants a size of each flow"},
 	{WHOLE "trace = t\nstarts = 1s\n", "f:10: trace = 't' says all of starts, sizes, stops"},
 	{WHOLE "trace = t\ncount = 1\n", "f:10: trace = 't' says all of starts, sizes, stops"},
 	{WHOLE "trace = nosuch\n", "f:10: trace = 'nosuch' is no file that can be read"},

@@ -78,10 +78,8 @@ static void test_lists(void)
 	wh_point_free(point);
 	close_file();
 
-	CU_ASSERT_EQUAL_FATAL(
-		open_text(WHOLE "chain = on\nsizes = 1M, 2M\ncount = 2\nstop = 3s\n", NULL), -1);
+	CU_ASSERT_EQUAL_FATAL(open_text(WHOLE "sizes = 1M, 2M\ncount = 2\nstop = 3s\n", NULL), -1);
 	point = build(0);
-	CU_ASSERT_TRUE(point->groups[0].chained);
 	expect_member(point, 0, WH_SIM_NEVER_PS, 3 * WH_PS_PER_S, 1000000);
 	expect_member(point, 1, WH_SIM_NEVER_PS, 3 * WH_PS_PER_S, 2000000);
 	wh_point_free(point);

@@ -176,17 +176,18 @@ static void test_sizes(void)
 	wh_scenario_run_destroy(run);
 }
 
-/* Three with times of their own: from 0 to 1 s, from 1 s on, and one that is too late. */
+/* With times of their own: from 0 to 1 s, from 1 s on, too late, and from the group's start on. */
 static void test_members(void)
 {
 	static const struct wh_scenario_member members[] = {
 		{0, WH_PS_PER_S, WH_OBJECT_BYTES_UNKNOWN},
 		{WH_PS_PER_S, WH_SIM_NEVER_PS, WH_OBJECT_BYTES_UNKNOWN},
 		{5 * WH_PS_PER_S, WH_SIM_NEVER_PS, WH_OBJECT_BYTES_UNKNOWN},
+		{WH_SIM_NEVER_PS, WH_SIM_NEVER_PS, WH_OBJECT_BYTES_UNKNOWN},
 	};
 	/* One each 8 ms; none at 1 s of the one that stops then. */
-	static const uint64_t sent_pkts[] = {125, 375, 0};
-	struct wh_scenario_group group = cbr_group(3);
+	static const uint64_t sent_pkts[] = {125, 375, 0, 125};
+	struct wh_scenario_group group = cbr_group(4);
 	struct wh_scenario scenario = scenario_of(&group, 1);
 
 	group.members = members;
@@ -195,83 +196,14 @@ static void test_members(void)
 	struct wh_scenario_run *run = wh_scenario_run_create(&scenario, 1);
 
 	wh_scenario_run_until(run, scenario.duration_ps);
-	for (uint32_t i = 0; i < 3; i++) {
-		CU_ASSERT_EQUAL(wh_scenario_run_start_ps(run, i), members[i].start_ps);
+	for (uint32_t i = 0; i < 4; i++) {
+		CU_ASSERT_EQUAL(wh_scenario_run_start_ps(run, i),
+			i < 3 ? members[i].start_ps : group.start_ps);
 		CU_ASSERT_EQUAL(
 			wh_monitor_flow_span(wh_scenario_run_monitor(run), i, 0, marks_ps[3])
 				.sent_pkts,
 			sent_pkts[i]);
 	}
-	wh_scenario_run_destroy(run);
-}
-
-/* Each file begins when the one before is done, 100 ms later; the last one after the end. */
-static void test_chain(const enum wh_scenario_agent agent)
-{
-	struct wh_scenario_group group = tcp_group(40, 14600);
-	struct wh_scenario scenario = scenario_of(&group, 1);
-
-	group.chained = true;
-	group.start_ps = 200 * MS;
-	group.stagger_ps = 100 * MS;
-	group.agent = agent;
-	group.connections = 2;
-	if (agent == WH_SCENARIO_ENGINE) {
-		wh_sim_engine_config_init(&group.engine, wh_profile_find("fixed"));
-		group.engine.rate_bps = 5000000;
-		group.engine.window_pkts = 256;
-		group.payload_bytes = wh_sim_engine_payload_bytes(1500);
-	}
-
-	struct wh_scenario_run *run = wh_scenario_run_create(&scenario, 1);
-
-	CU_ASSERT_EQUAL(wh_scenario_run_start_ps(run, 1), WH_SIM_NEVER_PS);
-	wh_scenario_run_until(run, scenario.duration_ps);
-	CU_ASSERT_EQUAL(wh_scenario_run_start_ps(run, 0), 200 * MS);
-
-	uint32_t started = 1;
-
-	while (wh_scenario_run_start_ps(run, started) != WH_SIM_NEVER_PS) {
-		uint64_t before_ps = wh_scenario_run_stats(run, started - 1)->finished_ps;
-		uint64_t start_ps = wh_scenario_run_start_ps(run, started);
-
-		CU_ASSERT_EQUAL(start_ps, before_ps + 100 * MS);
-		started++;
-	}
-	/* Some 120 to 300 ms each in 3.8 s, and the pauses. */
-	CU_ASSERT_TRUE(started >= 9 && started <= 18);
-	for (uint32_t i = started; i < 40; i++)
-		CU_ASSERT_EQUAL(wh_scenario_run_start_ps(run, i), WH_SIM_NEVER_PS);
-	wh_scenario_run_destroy(run);
-}
-
-static void test_chains(void)
-{
-	test_chain(WH_SCENARIO_TCP);
-	test_chain(WH_SCENARIO_PSOCK);
-	test_chain(WH_SCENARIO_ENGINE);
-}
-
-/* A stop ends the chain, and what has not begun never does. */
-static void test_chain_stops(void)
-{
-	struct wh_scenario_group group = tcp_group(40, 14600);
-	struct wh_scenario scenario = scenario_of(&group, 1);
-	uint32_t started = 0;
-
-	group.chained = true;
-	group.stop_ps = 1000 * MS;
-
-	struct wh_scenario_run *run = wh_scenario_run_create(&scenario, 1);
-
-	wh_scenario_run_until(run, scenario.duration_ps);
-	while (wh_scenario_run_start_ps(run, started) != WH_SIM_NEVER_PS)
-		CU_ASSERT_TRUE(wh_scenario_run_start_ps(run, started++) < 1000 * MS);
-	CU_ASSERT_TRUE(started >= 4 && started <= 6);
-	CU_ASSERT_EQUAL(
-		wh_monitor_flow_span(wh_scenario_run_monitor(run), 0, marks_ps[2], marks_ps[3])
-			.sent_pkts,
-		0);
 	wh_scenario_run_destroy(run);
 }
 
@@ -338,8 +270,6 @@ CU_TestInfo wh_tests[] = {
 	{"starts: staggered, by chance, stopped", test_starts},
 	{"sizes in whole segments", test_sizes},
 	{"flows with times of their own", test_members},
-	{"one after the other", test_chains},
-	{"a chain that is stopped", test_chain_stops},
 	{"a profile", test_engine},
 	{"mode", test_mode},
 	CU_TEST_INFO_NULL,

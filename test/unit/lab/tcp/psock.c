@@ -9,21 +9,16 @@ const char wh_suite_name[] = "sim_psock";
 #define SEGMENTS    4000
 #define WINDOW      20
 
-static unsigned int times_done;
-static uint64_t done_ps;
-
-static void note_done(void *context, uint64_t now_ps)
-{
-	CU_ASSERT_PTR_EQUAL(context, &times_done);
-	times_done++;
-	done_ps = now_ps;
-}
-
 struct path {
 	struct wh_sim *sim;
 	struct wh_sim_psock *psock;
 	uint32_t flow;
 };
+
+static uint64_t done_ps(const struct path *path)
+{
+	return wh_sim_flow_stats(path->sim, path->flow)->finished_ps;
+}
 
 static void open_path(struct path *path, uint32_t connections, uint32_t window_pkts, double loss)
 {
@@ -47,8 +42,6 @@ static void open_path(struct path *path, uint32_t connections, uint32_t window_p
 	config.segment_bytes = 1000;
 	config.window_pkts = window_pkts;
 	path->psock = wh_sim_psock_create(path->sim, &config, connections, 0, 1, path->flow);
-	wh_sim_psock_on_done(path->psock, note_done, &times_done);
-	times_done = 0;
 }
 
 static void close_path(struct path *path)
@@ -65,7 +58,7 @@ static void splits_a_file(void)
 	open_path(&path, CONNECTIONS, WINDOW, 0.01);
 	wh_sim_psock_start(path.psock, 0, SEGMENTS);
 	wh_sim_run(path.sim, WH_PS_PER_S);
-	CU_ASSERT_EQUAL(times_done, 0);
+	CU_ASSERT_EQUAL(done_ps(&path), WH_SIM_NEVER_PS);
 	CU_ASSERT_TRUE(wh_sim_psock_cwnd_pkts(path.psock) >= CONNECTIONS);
 	wh_sim_run(path.sim, 60 * WH_PS_PER_S);
 
@@ -76,9 +69,8 @@ static void splits_a_file(void)
 	CU_ASSERT_TRUE(stats->retransmitted_pkts > 20);
 	/* Handshakes, repairs, and the file once. */
 	CU_ASSERT_TRUE(stats->sent_pkts - stats->retransmitted_pkts == SEGMENTS + CONNECTIONS);
-	CU_ASSERT_EQUAL(times_done, 1);
-	CU_ASSERT_EQUAL(stats->finished_ps, done_ps);
-	CU_ASSERT_TRUE(done_ps > 3 * WH_PS_PER_S && done_ps < 20 * WH_PS_PER_S);
+	CU_ASSERT_NOT_EQUAL(done_ps(&path), WH_SIM_NEVER_PS);
+	CU_ASSERT_TRUE(done_ps(&path) > 3 * WH_PS_PER_S && done_ps(&path) < 20 * WH_PS_PER_S);
 	close_path(&path);
 }
 
@@ -93,9 +85,9 @@ static void a_small_file_is_done(void)
 		wh_sim_run(path.sim, WH_PS_PER_S);
 		CU_ASSERT_EQUAL(
 			wh_sim_flow_stats(path.sim, path.flow)->goodput_bytes, 1000 * segments);
-		CU_ASSERT_EQUAL(times_done, 1);
-		CU_ASSERT_TRUE(done_ps > 40 * WH_PS_PER_S / 1000);
-		CU_ASSERT_TRUE(done_ps < 50 * WH_PS_PER_S / 1000);
+		CU_ASSERT_NOT_EQUAL(done_ps(&path), WH_SIM_NEVER_PS);
+		CU_ASSERT_TRUE(done_ps(&path) > 40 * WH_PS_PER_S / 1000);
+		CU_ASSERT_TRUE(done_ps(&path) < 50 * WH_PS_PER_S / 1000);
 		close_path(&path);
 	}
 }
@@ -108,16 +100,16 @@ static void each_has_its_part(void)
 	open_path(&path, CONNECTIONS, 1, 0);
 	wh_sim_psock_start(path.psock, 0, 200);
 	wh_sim_run(path.sim, WH_PS_PER_S);
-	CU_ASSERT_EQUAL(times_done, 1);
-	CU_ASSERT_TRUE(done_ps > 40 * 20 * (WH_PS_PER_S / 1000));
-	CU_ASSERT_TRUE(done_ps < 44 * 21 * (WH_PS_PER_S / 1000));
+	CU_ASSERT_NOT_EQUAL(done_ps(&path), WH_SIM_NEVER_PS);
+	CU_ASSERT_TRUE(done_ps(&path) > 40 * 20 * (WH_PS_PER_S / 1000));
+	CU_ASSERT_TRUE(done_ps(&path) < 44 * 21 * (WH_PS_PER_S / 1000));
 	close_path(&path);
 
 	open_path(&path, 1, 1, 0);
 	wh_sim_psock_start(path.psock, 0, 200);
 	wh_sim_run(path.sim, 5 * WH_PS_PER_S);
-	CU_ASSERT_EQUAL(times_done, 1);
-	CU_ASSERT_TRUE(done_ps > 200 * 20 * (WH_PS_PER_S / 1000));
+	CU_ASSERT_NOT_EQUAL(done_ps(&path), WH_SIM_NEVER_PS);
+	CU_ASSERT_TRUE(done_ps(&path) > 200 * 20 * (WH_PS_PER_S / 1000));
 	close_path(&path);
 }
 
@@ -137,7 +129,7 @@ static void stops(void)
 	wh_sim_run(path.sim, 7 * WH_PS_PER_S);
 	bytes = wh_sim_flow_stats(path.sim, path.flow)->goodput_bytes;
 	CU_ASSERT_EQUAL(bytes, 1000 * wh_sim_psock_acked_pkts(path.psock));
-	CU_ASSERT_EQUAL(times_done, 1);
+	CU_ASSERT_NOT_EQUAL(done_ps(&path), WH_SIM_NEVER_PS);
 	wh_sim_run(path.sim, 9 * WH_PS_PER_S);
 	CU_ASSERT_EQUAL(wh_sim_flow_stats(path.sim, path.flow)->goodput_bytes, bytes);
 	close_path(&path);
