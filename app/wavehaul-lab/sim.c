@@ -82,35 +82,45 @@ static int try_points(struct verb *verb)
 	return -1;
 }
 
+/* NULL: its picture cannot be written. */
+static json_t *run_network(
+	const struct verb *verb, struct wh_point *point, uint64_t seed, bool drawn)
+{
+	/* Samples taken only for the picture are in no report. */
+	bool told = point->scenario.interval_ps > 0 &&
+		    (verb->settings.json || verb->report.csv != NULL);
+
+	if (drawn)
+		point->scenario.interval_ps = wh_sim_plot_interval_ps(point);
+
+	struct wh_scenario_run *run = wh_scenario_run_create(&point->scenario, seed);
+	json_t *result = NULL;
+
+	wh_scenario_run_until(run, point->scenario.duration_ps);
+	if (!drawn || wh_sim_plot(point, &verb->ini, run, seed, verb->settings.plot))
+		result = wh_sim_result(point, &verb->ini, run, seed, told);
+	wh_scenario_run_destroy(run);
+	return result;
+}
+
 /* In a process of its own. */
 static char *work(void *context, uint32_t number)
 {
 	struct verb *verb = context;
 	const struct sim_run *job = &verb->runs[number];
+	bool drawn = number == 0 && verb->settings.plot[0] != '\0';
 	struct wh_point *point;
+	json_t *result = NULL;
+	char *text;
 
 	if (wh_point_build(&verb->ini, &verb->sweep, job->point, &point) != -1)
 		return NULL;
-
-	/* Samples taken only for the picture are in no report. */
-	bool told = point->scenario.interval_ps > 0 &&
-		    (verb->settings.json || verb->report.csv != NULL);
-	bool drawn = number == 0 && verb->settings.plot[0] != '\0';
-
-	if (drawn)
-		point->scenario.interval_ps = wh_sim_plot_interval_ps(point);
-
-	struct wh_scenario_run *run = wh_scenario_run_create(&point->scenario, job->seed);
-	char *text = NULL;
-
-	wh_scenario_run_until(run, point->scenario.duration_ps);
-	if (!drawn || wh_sim_plot(point, &verb->ini, run, job->seed, verb->settings.plot)) {
-		json_t *result = wh_sim_result(point, &verb->ini, run, job->seed, told);
-
-		text = json_dumps(result, JSON_COMPACT);
-		json_decref(result);
-	}
-	wh_scenario_run_destroy(run);
+	if (point->fleet.config.nodes == 0)
+		result = run_network(verb, point, job->seed, drawn);
+	else if (wh_point_run_fleet(point, job->seed))
+		result = wh_fleet_result(point, &verb->ini, job->seed);
+	text = json_dumps(result, JSON_COMPACT);
+	json_decref(result);
 	wh_point_free(point);
 	return text;
 }
@@ -152,6 +162,8 @@ static int run_points(struct verb *verb)
 /* Curves of several points in one picture would be unclear, and each point has its own scales. */
 static int check_plot(const struct verb *verb)
 {
+	if (verb->ini.sections[WH_INI_FLEET].n_entries > 0)
+		return wh_fail(WH_EXIT_USAGE, "--plot draws flows and links, and a fleet has none");
 	for (uint32_t i = 0; i < verb->sweep.n_lists; i++) {
 		const struct wh_sweep_list *list = &verb->sweep.lists[i];
 

@@ -642,6 +642,7 @@ def cases():
     yield Case('interrupted', True, interrupted)
     yield Case('probe', True, probe)
     yield Case('reference BBR', True, reference_bbr)
+    yield Case('fleet', True, fleet)
     yield Case('sttp', True, sttp)
     yield Case('pipeline', True, pipeline)
     yield Case('plan', True, plan)
@@ -682,6 +683,29 @@ def reference_bbr(program, folder):
     (folder / 'cubic.ini').write_text(text.replace('agent = bbr', 'agent = cubic\nlinux = on'))
     result = program.run('sim', folder / 'cubic.ini')
     expect_status(result, EXPECTATION)
+
+
+def fleet(program, folder):
+    """Fleets hold what they must reach; with one receiver, or with few shards, they do not."""
+    for name, holds, options, wrong in (
+            ('sides', 3, ('--set', 'sweep.rate=100G'), 'receivers=1'),
+            ('deaths', 7, (), 'receivers=1'), ('slow', 6, (), 'shards=8')):
+        path = TOP / f'config/scenarios/fleet-{name}.ini'
+        options = (path, '--set', 'scenario.repeat=1', *options)
+        result = program.run('sim', *options)
+        expect_status(result, OK)
+        expect_equal(name, len(re.findall(r'^  ok  ', result.out, re.M)), holds)
+        expect_status(program.run('sim', *options, '--set', f'fleet.{wrong}'), EXPECTATION)
+    slow = (TOP / 'config/scenarios/fleet-slow.ini', '--set', 'sweep.nodes=8', '--set',
+            'sweep.rate=10G')
+    both = [program.run('sim', *slow, '--json').out for _ in range(2)]
+    expect_equal('again', both[0], both[1])
+    told = json.loads(both[0])['points'][0]['runs'][0]['fleet'][0]
+    shares = ('by_disk', 'by_nic', 'by_lambda', 'by_receiver', 'starting', 'idle', 'dead')
+    expect_between('shares', sum(told[share] for share in shares), 0.9999, 1.0001)
+    expect_status(program.run('sim', *slow, '--csv', folder / 'out'), OK)
+    head, values = (folder / 'out/001-1/fleet.csv').read_text().splitlines()
+    expect_equal('CSV', dict(zip(head.split(','), map(float, values.split(',')))), told)
 
 
 def sttp(program, folder):

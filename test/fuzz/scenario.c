@@ -49,10 +49,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	return 0;
 }
 
-static const char whole[] =
+static const char network[] =
 	"[scenario]\nduration = 10s\nwarmup = 1s\n[sweep]\nn = 1, 2, 3\n[link A-B]\nrate = 10M\n"
 	"delay = 10ms\nqueue = 50\nloss = 1%\n[flow f]\nagent = udt\nfrom = A\nto = B\ncount = n\n"
 	"[report]\nx = goodput(f, 2s, 5s)\n[expect]\na = goodput(f, 2s, 5s) > 1M\n";
+
+static const char fleet[] =
+	"[scenario]\n[sweep]\nn = 1, 2\n[report]\nx = alone / time\n[fleet]\nnode_rate = 10G\n"
+	"files = 8\nsize = 1G\n";
 
 static const char *const lines[] = {"[scenario]", "duration = 10s", "seed = 1", "repeat = 2",
 	"warmup = 2s", "[sweep]", "n = 1, 2, 4", "n, m = 1 2, 3 4", "[link A-B]", "[link B-C]",
@@ -60,9 +64,10 @@ static const char *const lines[] = {"[scenario]", "duration = 10s", "seed = 1", 
 	"reorder = 3%", "reorder_delay = 1ms", "police = 2M", "police_bucket = 250K",
 	"rate_steps = 20M at 1s, 5M at 2s", "delay_steps = 0s at 1s, 50ms at 3s", "[flow f]",
 	"[flow g]", "agent = udt", "agent = ttp", "agent = newreno", "agent = lambda", "from = A",
-	"to = B", "to = C", "count = n", "start = 1s", "size = 10M", "bottleneck = 10M", "[report]",
-	"x = goodput(f)", "y = mean(f, 1s, 2s) / 2", "[expect]", "goodput(f) > 1M",
-	"c = drops(A-B) < goodput(g) when n > 1", "[link A-B", "= 1"};
+	"to = B", "to = C", "count = n", "start = 1s", "size = 10M", "bottleneck = 10M", "[fleet]",
+	"nodes = n", "receiver_rate = 10G", "slow_nodes = 1", "kill = 1s", "shards = 10",
+	"[report]", "x = goodput(f)", "z = sent(*)", "y = mean(f, 1s, 2s) / 2", "[expect]",
+	"goodput(f) > 1M", "c = drops(A-B) < goodput(g) when n > 1", "[link A-B", "= 1"};
 
 static const char *const words[] = {"0", "1", "-1", "1e308", "1e-308", "10G", "100ms", "1%", "none",
 	"nan", "(", ")", "((((", "+", "*", "/ 0", "-", "n", "min(", "max(1,", ", ,", "at 1s",
@@ -109,15 +114,16 @@ static size_t add_lines(struct wh_prng *prng, char *text, size_t used, size_t ro
 
 size_t wh_fuzz_seed(uint32_t number, uint8_t *bytes, size_t room)
 {
-	return number > 0 ? 0 : append((char *)bytes, 0, room, whole);
+	return number > 1 ? 0 : append((char *)bytes, 0, room, number == 0 ? network : fleet);
 }
 
 size_t wh_fuzz_make(struct wh_prng *prng, uint8_t *bytes, size_t room)
 {
+	uint64_t begins = wh_prng_below(prng, 3);
 	size_t length = 0;
 
-	if (wh_prng_below(prng, 2) == 0)
-		length = append((char *)bytes, 0, room, whole);
+	if (begins > 0)
+		length = append((char *)bytes, 0, room, begins == 1 ? network : fleet);
 	return add_lines(prng, (char *)bytes, length, room);
 }
 

@@ -99,7 +99,7 @@ ALLOWED = {
     'app/wavehaul': LIB | DRIVERS | APP,
     'app/wavehaul-lab/demo': LIB | DRIVERS | LAB_LIB | LAB_DRIVERS | app('report job host cli'),
     'app/wavehaul-lab/wan': LIB | DRIVERS | LAB_LIB | LAB_DRIVERS | app('pcap report host cli'),
-    'app/wavehaul-lab/scenario': LIB | LAB_LIB | app('plot cli'),
+    'app/wavehaul-lab/scenario': LIB | LAB_LIB | app('plot fleet cli'),
     'app/wavehaul-lab': LIB | DRIVERS | APP | LAB,
     'examples': LIB | LAB_LIB,
     'test/unit': LIB | LAB_LIB | {'test/rig'},

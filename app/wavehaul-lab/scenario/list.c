@@ -18,6 +18,7 @@ static const struct wh_ini_kind kinds[WH_INI_KINDS] = {
 	[WH_INI_SWEEP] = {"sweep", NULL},
 	[WH_INI_REPORT] = {"report", NULL},
 	[WH_INI_EXPECT] = {"expect", NULL},
+	[WH_INI_FLEET] = {"fleet", NULL},
 	[WH_INI_LINK] = {"link", "A-B"},
 	[WH_INI_FLOW] = {"flow", "NAME"},
 };

@@ -11,6 +11,7 @@ enum wh_scenario_section {
 	WH_INI_SWEEP,
 	WH_INI_REPORT,
 	WH_INI_EXPECT,
+	WH_INI_FLEET,
 	WH_INI_LINK,
 	WH_INI_FLOW,
 	WH_INI_KINDS,

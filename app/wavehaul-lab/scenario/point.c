@@ -114,6 +114,26 @@ static void take_texts(struct wh_taker *taker)
 	wh_take_has(taker, "figure");
 }
 
+static void take_runs(struct wh_point *point, struct wh_taker *taker)
+{
+	point->seed = wh_take_count(taker, "seed", 1, 0, SEED_MAX);
+	point->repeat = (uint32_t)wh_take_count(taker, "repeat", 1, 1, REPEAT_MAX);
+}
+
+static bool take_fleet(struct wh_point *point, struct wh_ini *ini)
+{
+	const struct wh_expr_scope scope = scope_of(point);
+	struct wh_taker taker = {.section = &ini->sections[WH_INI_SCENARIO], .scope = &scope};
+
+	take_texts(&taker);
+	take_runs(point, &taker);
+	if (ini->n_sections > WH_INI_LINK)
+		return wh_fail(false, "%s: [%s] beside [fleet], which has a scenario of its own",
+			ini->sections[WH_INI_LINK].where, ini->sections[WH_INI_LINK].head);
+	taker.section = &ini->sections[WH_INI_FLEET];
+	return wh_point_take_fleet(point, &taker);
+}
+
 static bool take_scenario(struct wh_point *point, struct wh_ini *ini)
 {
 	const struct wh_expr_scope scope = scope_of(point);
@@ -126,8 +146,7 @@ static bool take_scenario(struct wh_point *point, struct wh_ini *ini)
 	point->warmup_ps = wh_take_ps(&taker, "warmup", 0);
 	scenario->interval_ps = wh_take_ps(&taker, "interval", 0);
 	point->shows_delays = wh_take_switch(&taker, "queue_delays", false);
-	point->seed = wh_take_count(&taker, "seed", 1, 0, SEED_MAX);
-	point->repeat = (uint32_t)wh_take_count(&taker, "repeat", 1, 1, REPEAT_MAX);
+	take_runs(point, &taker);
 	if (taker.failed)
 		return false;
 	if (scenario->duration_ps == 0 || scenario->duration_ps > DURATION_PS_MAX)
@@ -259,10 +278,16 @@ static bool build(struct wh_point *point, struct wh_ini *ini)
 	memcpy(point->variables, point->swept.variables,
 		point->swept.n_variables * sizeof(*point->variables));
 	point->n_variables = point->swept.n_variables;
-	if (!take_scenario(point, ini) || !take_network(point, ini) || !check_ways(point, ini))
-		return false;
-	add_variable(point, "duration", point->scenario.duration_ps);
-	add_variable(point, "warmup", point->warmup_ps);
+	if (ini->sections[WH_INI_FLEET].n_entries > 0) {
+		if (!take_fleet(point, ini))
+			return false;
+	} else {
+		if (!take_scenario(point, ini) || !take_network(point, ini) ||
+			!check_ways(point, ini))
+			return false;
+		add_variable(point, "duration", point->scenario.duration_ps);
+		add_variable(point, "warmup", point->warmup_ps);
+	}
 	return try_questions(point, ini, WH_INI_REPORT) && try_questions(point, ini, WH_INI_EXPECT);
 }
 
@@ -276,12 +301,13 @@ int wh_point_build(
 	point->scenario.groups = point->groups;
 	point->scenario.marks_ps = point->marks_ps;
 	point->scenario.series_ps = point->series_ps;
-	point->variables =
-		wh_sim_allocate((point->swept.n_variables + 2) * sizeof(*point->variables));
+	point->variables = wh_sim_allocate(
+		(point->swept.n_variables + WH_POINT_FLEET_RESULTS) * sizeof(*point->variables));
 	if (status == -1 && !build(point, ini))
 		status = WH_EXIT_USAGE;
 	if (status == -1) {
-		check_point(point);
+		if (point->fleet.config.nodes == 0)
+			check_point(point);
 		*built = point;
 		return -1;
 	}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
-/* One point of a scenario's sweep: the network, its flows, and the questions about it. */
+/* One point of a scenario's sweep: the network and its flows, or a fleet, and the questions. */
 
+#include "fleet/forecast/forecast.h"
 #include "lab/scenario/scenario.h"
 #include "scenario/expr.h"
 #include "scenario/list.h"
@@ -24,14 +25,28 @@ struct wh_point_noise {
 	struct wh_absence_span spans[WH_POINT_SPANS_MAX];
 };
 
+/* No nodes: there is a network. */
+struct wh_point_fleet {
+	struct wh_forecast_config config;
+	struct wh_shards shards; /* filled by each run */
+	uint32_t receivers;
+	double receiver_bps;
+	uint32_t files;
+	double file_bytes;
+	double spread; /* of the logarithms */
+};
+
+#define WH_POINT_FLEET_RESULTS 13
+
 struct wh_point {
 	struct wh_scenario scenario;
 	uint64_t warmup_ps;
 	uint64_t seed;
 	uint32_t repeat;
+	struct wh_point_fleet fleet;
 
 	struct wh_sweep_values swept;
-	struct wh_variable *variables; /* swept variables, duration, warmup */
+	struct wh_variable *variables; /* swept; duration and warmup, or what a fleet's run told */
 	uint32_t n_variables;
 
 	char *nodes[WH_POINT_NODES_MAX]; /* names */
@@ -55,6 +70,10 @@ void wh_point_free(struct wh_point *point);
 /* Each reads a part of it; false after a complaint. */
 bool wh_point_take_link(struct wh_point *point, struct wh_taker *taker);
 bool wh_point_take_flow(struct wh_point *point, struct wh_taker *taker);
+bool wh_point_take_fleet(struct wh_point *point, struct wh_taker *taker);
+
+/* Sets the variables that it tells. False: after a complaint, or without memory. */
+bool wh_point_run_fleet(struct wh_point *point, uint64_t seed);
 
 /* When a machine is away from its port: the mean times away and at it, or a file of real ones. */
 struct wh_absence_keys {

@@ -262,8 +262,9 @@ static json_t *expect_json(const struct wh_expr_scope *scope, const struct wh_in
 	return all;
 }
 
-json_t *wh_sim_result(struct wh_point *point, const struct wh_ini *ini,
-	const struct wh_scenario_run *run, uint64_t seed, bool samples)
+/* With what the questions say of the run. */
+static json_t *conclude(struct wh_point *point, const struct wh_ini *ini,
+	const struct wh_scenario_run *run, json_t *shown)
 {
 	struct wh_asking asking = {.point = point, .run = run};
 	struct wh_expr_scope scope = {
@@ -275,6 +276,23 @@ json_t *wh_sim_result(struct wh_point *point, const struct wh_ini *ini,
 
 	return json_pack("{s:o, s:o, s:o}", "report",
 		report_json(&scope, &ini->sections[WH_INI_REPORT]), "expect",
-		expect_json(&scope, &ini->sections[WH_INI_EXPECT]), "run",
-		run_json(point, run, seed, samples));
+		expect_json(&scope, &ini->sections[WH_INI_EXPECT]), "run", shown);
+}
+
+json_t *wh_sim_result(struct wh_point *point, const struct wh_ini *ini,
+	const struct wh_scenario_run *run, uint64_t seed, bool samples)
+{
+	return conclude(point, ini, run, run_json(point, run, seed, samples));
+}
+
+json_t *wh_fleet_result(struct wh_point *point, const struct wh_ini *ini, uint64_t seed)
+{
+	json_t *fleet = json_object();
+
+	for (uint32_t i = point->swept.n_variables; i < point->n_variables; i++)
+		json_object_set_new(fleet, point->variables[i].name,
+			wh_json_shown(point->variables[i].value.x));
+	return conclude(point, ini, NULL,
+		json_pack("{s:o, s:[o], s:[], s:[]}", "seed", json_count(seed), "fleet", fleet,
+			"flows", "links"));
 }

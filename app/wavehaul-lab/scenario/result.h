@@ -19,6 +19,9 @@
 json_t *wh_sim_result(struct wh_point *point, const struct wh_ini *ini,
 	const struct wh_scenario_run *run, uint64_t seed, bool samples);
 
+/* Of a fleet that has run. */
+json_t *wh_fleet_result(struct wh_point *point, const struct wh_ini *ini, uint64_t seed);
+
 /* For output: null if not finite. */
 json_t *wh_json_shown(double x);
 

@@ -394,7 +394,7 @@ static bool add_flows(struct sim_question *q, const char *text)
 	const char *dot = strchr(text, '.');
 	size_t chars = dot == NULL ? strlen(text) : (size_t)(dot - text);
 	uint32_t flow = 0;
-	bool found = strcmp(text, "*") == 0;
+	bool found = false;
 
 	for (uint32_t i = 0; i < scenario->n_groups; flow += scenario->groups[i++].count) {
 		const struct wh_scenario_group *group = &scenario->groups[i];

@@ -148,8 +148,11 @@ bool wh_sim_csv_run(const char *folder, uint32_t point, uint64_t seed, const jso
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/%03" PRIu32 "-%" PRIu64, folder, point + 1, seed);
-	if (!make_folder(folder) || !make_folder(path) ||
-		!write_rows(path, "flows.csv", json_object_get(run, "flows")) ||
+	if (!make_folder(folder) || !make_folder(path))
+		return false;
+	if (json_object_get(run, "fleet") != NULL)
+		return write_rows(path, "fleet.csv", json_object_get(run, "fleet"));
+	if (!write_rows(path, "flows.csv", json_object_get(run, "flows")) ||
 		!write_rows(path, "links.csv", json_object_get(run, "links")))
 		return false;
 	if (samples == NULL)

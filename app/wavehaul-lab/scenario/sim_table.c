@@ -188,8 +188,10 @@ void wh_sim_table_print(const json_t *point, uint32_t n_points)
 	if (json_array_size(runs) > 1)
 		printf(" (means of %zu runs)", json_array_size(runs));
 	printf("\n");
-	print_flows(runs);
-	print_links(runs);
+	if (json_object_get(json_array_get(runs, 0), "fleet") == NULL) {
+		print_flows(runs);
+		print_links(runs);
+	}
 	json_object_foreach(json_object_get(point, "report"), key, value)
 	{
 		printf("  %s = ", key);

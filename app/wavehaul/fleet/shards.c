@@ -39,7 +39,7 @@ int wh_shards_open(struct wh_shards *shards)
 	shards->run = malloc(RUN_CHARS + NAME_MAX_CHARS);
 	if (shards->shard == NULL || shards->run == NULL)
 		return WH_EXIT_OTHER;
-	if (!may_open(shards->max))
+	if (shards->folder != NULL && !may_open(shards->max))
 		return wh_fail(WH_EXIT_OTHER,
 			"this process may not open %u files at once; raise "
 			"the limit (ulimit -Hn) or lower --shards",
@@ -52,6 +52,10 @@ static bool open_next(struct wh_shards *shards)
 	char path[PATH_MAX];
 	int fd;
 
+	if (shards->folder == NULL) {
+		shards->shard[shards->count++].fd = -1;
+		return true;
+	}
 	snprintf(path, sizeof(path), "%s/%u", shards->folder, shards->count);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
@@ -116,7 +120,8 @@ static bool end_run(struct wh_shards *shards)
 			"%u shards of %d names are too few for the tree; raise "
 			"--shards, and MaxArraySize of slurm.conf above it",
 			shards->max, WH_SHARD_FILES_MAX);
-	if (write(shard->fd, shards->run, shards->run_chars) != (ssize_t)shards->run_chars)
+	if (shards->folder != NULL &&
+		write(shard->fd, shards->run, shards->run_chars) != (ssize_t)shards->run_chars)
 		return wh_fail(false, "cannot write the shards in %s: %s", shards->folder,
 			strerror(errno != 0 ? errno : ENOSPC));
 	shard->files += shards->in_run.files;
@@ -163,7 +168,7 @@ double wh_shards_balance(const struct wh_shards *shards, bool of_bytes)
 
 void wh_shards_free(struct wh_shards *shards)
 {
-	for (uint32_t i = 0; i < shards->count; i++)
+	for (uint32_t i = 0; shards->folder != NULL && i < shards->count; i++)
 		close(shards->shard[i].fd);
 	free(shards->shard);
 	free(shards->run);

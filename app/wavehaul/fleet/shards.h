@@ -20,7 +20,7 @@ struct wh_shard {
 };
 
 struct wh_shards {
-	const char *folder; /* they are in, under their numbers */
+	const char *folder; /* they are in, under their numbers; NULL: no names are kept */
 	uint32_t max;
 	/* Another shard is opened whenever the mean of those that are open reaches one of these. */
 	uint64_t grain_bytes;

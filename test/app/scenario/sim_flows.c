@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "scenario/result.h"
 #include "sim_rig.h"
 
 const char wh_suite_name[] = "sim_flows";
@@ -169,6 +170,34 @@ static void test_bursts_of_none(void)
 	close_file();
 }
 
+/* What is asked of a fleet is what its run told. */
+static void test_fleet(void)
+{
+	static const char text[] =
+		FLEET "nodes = 4\nreceivers = 4\nstart = 250ms\n[report]\nx = alone / time\n";
+	static const struct {
+		const char *name;
+		double value;
+	} told[] = {{"time", 25}, {"ideal", 20}, {"alone", 100}, {"by_nic", 0.8}, {"starting", 0.2},
+		{"idle", 0}, {"deaths", 0}};
+	struct wh_point *point;
+	json_t *result, *fleet;
+
+	CU_ASSERT_EQUAL_FATAL(open_text(text, NULL), -1);
+	point = build(0);
+	CU_ASSERT_FATAL(wh_point_run_fleet(point, 1));
+	result = wh_fleet_result(point, &ini, 1);
+	fleet = json_array_get(json_object_get(json_object_get(result, "run"), "fleet"), 0);
+	for (size_t i = 0; i < LENGTH(told); i++)
+		CU_ASSERT_DOUBLE_EQUAL(json_number_value(json_object_get(fleet, told[i].name)),
+			told[i].value, 1e-6);
+	CU_ASSERT_DOUBLE_EQUAL(
+		json_number_value(json_array_get(json_object_get(result, "report"), 0)), 4, 1e-6);
+	json_decref(result);
+	wh_point_free(point);
+	close_file();
+}
+
 static void test_absences(void)
 {
 	CU_ASSERT_EQUAL_FATAL(open_text(WHOLE "sender_away = 1ms\nsender_here = 3ms\n", NULL), -1);
@@ -253,6 +282,7 @@ static void test_clocks(void)
 
 CU_TestInfo wh_tests[] = {
 	{"bursts of no loss", test_bursts_of_none},
+	{"a fleet", test_fleet},
 	{"clocks of hosts", test_clocks},
 	{"absences of hosts", test_absences},
 	{"links that change", test_changing_link},

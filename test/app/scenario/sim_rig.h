@@ -17,6 +17,11 @@
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define MS            (WH_PS_PER_S / 1000)
 
+/* 80 files, each a shard, which takes a second. */
+#define FLEET                                                                                      \
+	"[scenario]\ntitle = t\n[fleet]\nnode_rate = 8G\nfiles = 80\nsize = 1G\n"                  \
+	"shard_size = 1G\n"
+
 static struct wh_ini ini;
 static struct wh_sweep sweep;
 
