@@ -58,6 +58,16 @@ int wh_interface_number(const char *name, unsigned int *number)
 	return error;
 }
 
+int wh_interface_name(unsigned int number, char name[IF_NAMESIZE])
+{
+	struct ifreq request = {.ifr_ifindex = (int)number};
+	int error = ask("", SIOCGIFNAME, &request);
+
+	if (error == 0)
+		memcpy(name, request.ifr_name, IF_NAMESIZE);
+	return error;
+}
+
 int wh_interface_mtu(const char *name, uint32_t *mtu)
 {
 	struct ifreq request = {.ifr_flags = 0};

@@ -6,11 +6,13 @@
  * a guard must have asked once before, since the guard allows no new socket.
  */
 
+#include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Each returns 0, or a negative errno: -ENODEV when there is no interface of that name. */
+/* Each returns 0, or a negative errno: -ENODEV if there is no such interface. */
 int wh_interface_number(const char *name, unsigned int *number);
+int wh_interface_name(unsigned int number, char name[IF_NAMESIZE]);
 int wh_interface_mtu(const char *name, uint32_t *mtu);
 int wh_interface_is_up(const char *name, bool *up);
 

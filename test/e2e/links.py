@@ -145,6 +145,23 @@ def deleted(program, folder, port):
                serving.said())
 
 
+def renamed(program, folder, port):
+    """The interface of a server is renamed under way: what is under way goes on, and it is told."""
+    with two_hosts() as (server, client), Server(program, server, folder, port=port) as serving:
+        with running_client(program, client, 'bench', SERVER, '--time', '5s', '--rate', '10M',
+                            port=port) as await_end:
+            wait_until(lambda: client.packets('tx') > 20, 10, 'a transfer')
+            server.ip('link', 'set', 'eth0', 'name', 'data7')
+            wait_until(lambda: 'eth0 is called data7 now' in serving.said(), 5, 'its new name')
+            expect_status(await_end(15), OK)
+        expect_status(run_client(program, client, 'bench', SERVER, '--size', '1M', port=port), OK)
+        expect_equal('told', serving.said().count('is called'), 1)
+        server.ip('link', 'del', 'data7')
+        expect_equal('exit status of the server', serving.process.wait(10), NETWORK)
+        expect('the interface data7 and the port on it no longer exist' in serving.said(),
+               serving.said())
+
+
 def default_route(program, folder):
     """AF_XDP would take the packets of the default route from the kernel; AF_PACKET shares them."""
     with two_hosts() as (server, client):
@@ -192,6 +209,8 @@ def cases():
     yield Case('a client anew', False, client_anew)
     yield Case('interface deleted af_packet', True, partial(deleted, port='af_packet'))
     yield Case('interface deleted af_xdp', False, partial(deleted, port='af_xdp'))
+    yield Case('interface renamed af_packet', True, partial(renamed, port='af_packet'))
+    yield Case('interface renamed af_xdp', False, partial(renamed, port='af_xdp'))
     yield Case('default route', False, default_route)
     for port, right in (('af_packet', 'CAP_NET_RAW'), ('af_xdp', 'CAP_NET_RAW'),
                         ('tap', 'CAP_NET_ADMIN')):

@@ -2,6 +2,7 @@
 #include "host/link_watch.h"
 
 #include <sched.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "cli/complain.h"
@@ -13,46 +14,42 @@
 
 #define INTERFACE_WATCH_US 200000
 
-/* The index of the kernel's interface below the port; 0: none. */
-static unsigned int interface_of(const struct wh_port_spec *spec)
+void wh_link_watch_init(struct wh_link_watch *watch, struct wh_port *port,
+	const struct wh_port_spec *spec, uint64_t hz)
 {
 	bool of_kernel = spec->kind == WH_PORT_AF_PACKET || spec->kind == WH_PORT_AF_XDP ||
 			 spec->kind == WH_PORT_TAP;
 
-	unsigned int number = 0;
-
-	if (of_kernel && !spec->verbatim)
-		(void)wh_interface_number(spec->target, &number);
-	return number;
-}
-
-void wh_link_watch_init(struct wh_link_watch *watch, struct wh_port *port,
-	const struct wh_port_spec *spec, uint64_t hz)
-{
-	*watch = (struct wh_link_watch){
-		.port = port,
-		.spec = spec,
-		.hz = hz,
-		.interface = interface_of(spec),
-	};
+	*watch = (struct wh_link_watch){.port = port, .spec = spec, .hz = hz};
+	if (!of_kernel || spec->verbatim ||
+		wh_interface_number(spec->target, &watch->interface) != 0)
+		return;
+	strcpy(watch->name, spec->target);
 }
 
 /*
  * Drivers do not report that an interface was deleted, and a new one of the same name is another
- * interface: the port ends, and with it the process.
+ * interface: the port ends, and with it the process. One that is renamed stays what it is.
  */
 static bool interface_is_there(struct wh_link_watch *watch, uint64_t now_tsc)
 {
+	char name[IF_NAMESIZE];
+
 	if (watch->interface == 0 || now_tsc < watch->next_interface_tsc)
 		return true;
 	watch->next_interface_tsc = now_tsc + wh_us_to_tsc(watch->hz, INTERFACE_WATCH_US);
-	if (interface_of(watch->spec) == watch->interface)
+	if (wh_interface_name(watch->interface, name) == 0) {
+		if (strcmp(name, watch->name) != 0)
+			wh_say("%s is called %s now, which --port must say at the next start",
+				watch->name, name);
+		strcpy(watch->name, name);
 		return true;
+	}
 	watch->interface = 0;
 	return wh_fail(false,
 		"the interface %s and the port on it no longer exist: create the interface, and "
 		"restart",
-		watch->spec->target);
+		watch->name);
 }
 
 /* The kernel waits with the removal until the port is closed. */

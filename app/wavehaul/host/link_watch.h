@@ -3,6 +3,7 @@
 
 /* Watches a port's link and tells the operator when it changes or is gone. */
 
+#include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,8 +16,8 @@ struct wh_link_watch {
 	uint64_t hz;
 	uint64_t next_tsc;
 	bool was_up;
-	/* Index of the kernel's interface below the port; 0: none, or gone. */
-	unsigned int interface;
+	unsigned int interface; /* the kernel's index of the one below the port; 0: none, or gone */
+	char name[IF_NAMESIZE]; /* of it */
 	uint64_t next_interface_tsc;
 	bool given_back; /* the device is to be removed, as was told */
 };
