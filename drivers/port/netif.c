@@ -403,7 +403,7 @@ static bool attach_payload(struct wh_netif *netif, struct rte_mbuf *head, const 
 	info->free_cb = payload_sent;
 	info->fcb_opaque = NULL;
 	rte_mbuf_ext_refcnt_set(info, 1);
-	/* Devices use virtual addresses (IOVA as VA), which eal.c ensures. */
+	/* Devices use virtual addresses (IOVA as VA), or nothing is attached. */
 	rte_pktmbuf_attach_extbuf(payload, (void *)(uintptr_t)out->payload,
 		(rte_iova_t)(uintptr_t)out->payload, (uint16_t)out->payload_bytes, info);
 	payload->data_len = (uint16_t)out->payload_bytes;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include <rte_cycles.h>
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ether.h>
 #include <rte_malloc.h>
@@ -125,7 +126,9 @@ static int open_ethdev(struct wh_host *host)
 		.ipv6 = settings->ipv6.address.family != 0,
 		.socket = SOCKET_ID_ANY,
 		.rejoins = wh_port_rejoins(&host->spec),
-		.plain_tx = settings->handshake != NULL || host->spec.facts.emulated,
+		/* Sealing copies, and of a chunk in place no physical address is known. */
+		.plain_tx = settings->handshake != NULL || host->spec.facts.emulated ||
+			    rte_eal_iova_mode() == RTE_IOVA_PA,
 	};
 
 	if (wh_port_find(host->spec.ethdev, &config.ethdev) != 0)
