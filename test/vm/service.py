@@ -302,9 +302,9 @@ def power_cuts(one, two, cuts, seed):
 
 def purged(machine):
     """With a unit that failed: nothing of it stays but what it has brought."""
-    machine.write(CONFIG, '[port]\nport = nothing at all\n')
+    machine.write(CONFIG, '[port]\nport = nothing\n[address]\naddress = 192.0.2.2/24\n')
     machine.run('systemctl', 'restart', 'wavehaul', check=False, timeout=JOB_S)
-    failed_once(machine, 2, 'nothing at all')
+    failed_once(machine, 7, "'nothing' is no port")
     machine.run('apt-get', 'purge', '-y', 'wavehaul', 'wavehaul-lab', timeout=JOB_S)
     expect_equal('units that failed', machine.run('systemctl', '--failed', '--plain', '-q'), '')
     left = machine.run('find', '/etc', '/usr', '/var/lib', '/var/log', '/run', '-name',
