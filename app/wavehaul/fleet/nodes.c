@@ -37,7 +37,7 @@ static void add_one(json_t *node, const char *key)
 	json_object_set_new(node, key, json_integer((json_int_t)wh_json_count(node, key) + 1));
 }
 
-/* The end of a try on a node. One that another receiver took the place of says nothing of it. */
+/* The end of a try on a node. One that another receiver took the place of is no failure yet. */
 static void take_end(json_t *node, uint32_t shard, const json_t *begin, const json_t *end)
 {
 	double at_s = json_number_value(json_object_get(end, "at_s"));
@@ -46,11 +46,16 @@ static void take_end(json_t *node, uint32_t shard, const json_t *begin, const js
 		add_one(node, "done");
 		if (at_s > json_number_value(json_object_get(node, "last_done_s")))
 			json_object_set_new(node, "last_done_s", json_real(at_s));
-	} else if (!json_is_true(json_object_get(end, "passed"))) {
-		add_one(node, "failures");
+	} else {
+		bool passed = json_is_true(json_object_get(end, "passed"));
+		int status = (int)wh_json_count(end, "exit_status");
+
+		if (!passed)
+			add_one(node, "failures");
 		json_array_append_new(json_object_get(node, "failed"),
-			json_pack("{s:i, s:s, s:f}", "shard", shard, "receiver",
-				wh_json_text(begin, "receiver"), "at_s", at_s));
+			json_pack("{s:i, s:s, s:f, s:b, s:b}", "shard", shard, "receiver",
+				wh_json_text(begin, "receiver"), "at_s", at_s, "passed", passed,
+				"unreached", wh_shard_is_unreached(status)));
 	}
 }
 
@@ -77,29 +82,41 @@ void wh_nodes_take(
 	}
 }
 
-/* Shards, and receivers, among what has failed since the node last did a shard. */
+/*
+ * Shards, and receivers, among what has failed since the node last did a shard. A node that reaches
+ * no receiver passes all over but the last, and fails to all of them.
+ */
 static void count_row(json_t *node)
 {
 	double since_s = json_number_value(json_object_get(node, "last_done_s"));
-	json_t *shards = json_object(), *receivers = json_object();
+	json_t *shards = json_object(), *receivers = json_object(), *passed = json_object();
 	const json_t *one;
 	size_t i;
 
 	json_array_foreach(json_object_get(node, "failed"), i, one)
 	{
+		const char *receiver = wh_json_text(one, "receiver");
 		char name[16];
 
 		if (json_number_value(json_object_get(one, "at_s")) <= since_s)
 			continue;
+		if (json_is_true(json_object_get(one, "passed"))) {
+			json_object_set_new(passed, receiver, json_true());
+			continue;
+		}
 		snprintf(name, sizeof(name), "%u", (uint32_t)wh_json_count(one, "shard"));
 		json_object_set_new(shards, name, json_true());
-		json_object_set_new(receivers, wh_json_text(one, "receiver"), json_true());
+		json_object_set_new(receivers, receiver, json_true());
+		if (json_is_true(json_object_get(one, "unreached")))
+			json_object_update(receivers, passed);
+		json_object_clear(passed);
 	}
 	json_object_set_new(node, "row", json_integer((json_int_t)json_object_size(shards)));
 	json_object_set_new(
 		node, "row_receivers", json_integer((json_int_t)json_object_size(receivers)));
 	json_decref(shards);
 	json_decref(receivers);
+	json_decref(passed);
 }
 
 void wh_nodes_finish(json_t *nodes)

@@ -43,5 +43,8 @@ void wh_shard_past_free(struct wh_shard_past *past);
 /* Adds the nodes on which it has failed since the last retry, as keys of the object. */
 void wh_shard_failed_on(const struct wh_shard_past *past, json_t *nodes);
 
+/* Whether a try with this exit status says nothing but that its receiver was not reached. */
+bool wh_shard_is_unreached(int status);
+
 /* Adds a line, with the time, and frees the event. -1, or an exit status after a complaint. */
 int wh_shard_note(const struct wh_plan *plan, uint32_t shard, json_t *event);

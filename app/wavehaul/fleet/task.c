@@ -353,11 +353,6 @@ static int find_receivers(struct task *task)
 	return status == -1 ? find_giver(task) : status;
 }
 
-static bool is_unreached(int status)
-{
-	return status == WH_EXIT_NETWORK || status == WH_EXIT_STALLED;
-}
-
 /* One try. -1: the next; else an exit status. */
 static int try_once(struct task *task, const struct wh_shard_past *past)
 {
@@ -370,7 +365,7 @@ static int try_once(struct task *task, const struct wh_shard_past *past)
 	hop = hop_of(task, past->failures + past->passed);
 	note_begin(task, &hop);
 	status = carry(task, &hop);
-	passed = is_unreached(status) && past->passed + 1 < count_hops(task);
+	passed = wh_shard_is_unreached(status) && past->passed + 1 < count_hops(task);
 	if (note_end(task, status, passed) != -1)
 		return WH_EXIT_OTHER;
 	if (status == WH_EXIT_OK)
@@ -449,7 +444,8 @@ static int check_once(struct task *task, const char **receiver)
 
 	if (status != -1)
 		return status;
-	for (uint32_t i = 0; i < count_hops(task) && (i == 0 || is_unreached(status)); i++) {
+	for (uint32_t i = 0; i < count_hops(task) && (i == 0 || wh_shard_is_unreached(status));
+		i++) {
 		struct hop hop = hop_of(task, i);
 
 		*receiver = hop.to->name;

@@ -397,6 +397,15 @@ static void nodes_that_fail(void)
 	for (uint32_t i = 0; i < 9; i++) /* one shard, however often, is not three */
 		try_on(&plan, 3, "n2", i % 2 != 0 ? "r1" : "r2", WH_EXIT_PARTIAL);
 	CU_ASSERT_FALSE(is_broken(&plan, "n2", 2));
+	for (uint32_t i = 0; i < 3; i++) { /* all to r2 in the end, and to r1 before */
+		try_on(&plan, i, "n3", "r1", WH_EXIT_NETWORK);
+		CU_ASSERT_FALSE(is_broken(&plan, "n3", 2));
+		try_on(&plan, i, "n3", "r2", WH_EXIT_STALLED);
+		try_on(&plan, i, "n4", "r1", WH_EXIT_NETWORK);
+		try_on(&plan, i, "n4", "r2", WH_EXIT_PARTIAL);
+	}
+	CU_ASSERT_TRUE(is_broken(&plan, "n3", 2));
+	CU_ASSERT_FALSE(is_broken(&plan, "n4", 2)); /* r1 is away, the disk of r2 is full */
 	wh_shard_past_read(&past, &plan, 3);
 	wh_shard_failed_on(&past, off);
 	CU_ASSERT_EQUAL(json_object_size(off), 2);
