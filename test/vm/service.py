@@ -13,16 +13,21 @@ takes two hours of two CPUs, and no figure of it is one of a NIC. QEMU's emulati
 invariant TSC nor, without a backend for it, several queues of virtio.
 """
 
+import contextlib
+import itertools
 import json
 import os
 import random
 import re
+import socket
 import sys
+import threading
 import time
 
 import vm
 from vm import both, device, order
 from machine import MIB, be_alone, run
+from flood import Maker
 from harness import Failed, expect, expect_equal
 from readme import service
 
@@ -34,6 +39,8 @@ JOB_S = 120
 CONFIG = '/etc/wavehaul/wavehaul.conf'
 PAGES = '/etc/sysctl.d/wavehaul.conf'
 RATE = '2M'
+BESIDE = ('who_has', 'ping', 'any_frame', 'tagged', 'garbage', 'wrong_ip_sum', 'wrong_udp_sum')
+BESIDE_PAUSE_S = 0.005
 # One second of it is a batch; as much again is on its way to the disk, which is emulated as well.
 BATCH_BYTES = 4 * MIB
 
@@ -58,11 +65,11 @@ def add(machine, source, target, *more):
     return int(said.split()[1])
 
 
-def transferred(here, there, name, happen=None):
+def transferred(here, there, name, happen=None, more=(), size=FILE_BYTES):
     """A file by the queue, so slowly that it is still on its way when that happens."""
-    digest = here.plant(f'/srv/outgoing/{name}', FILE_BYTES)
+    digest = here.plant(f'/srv/outgoing/{name}', size)
     number = add(here, f'/srv/outgoing/{name}', f'dtn{there.number}:incoming/{name}',
-                 '--rate', RATE if happen else 'max')
+                 '--rate', RATE if happen else 'max', *more)
     if happen:
         here.wait_until(lambda: here.state_of(number) == 'running', 20, 'a job that runs')
         time.sleep(5)
@@ -193,8 +200,57 @@ def alter(machine, old, new):
     await_serving(machine)
 
 
+@contextlib.contextmanager
+def traffic_beside(machine):
+    """A stranger's frames on its line: for the host, for others, and with wrong checksums."""
+    number, end = machine.number, threading.Event()
+    maker = Maker(bytes.fromhex('525400000302'), socket.inet_aton('192.0.2.77'),
+                  socket.inet_aton(f'192.0.2.{number}'), bytes.fromhex(f'525400000{number}02'),
+                  socket.inet_aton(f'192.0.2.{3 - number}'))
+    frames = [getattr(maker, kind)() for kind in BESIDE * 8]
+
+    def send():
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line:
+            for frame in itertools.cycle(frames):
+                if end.wait(BESIDE_PAUSE_S):
+                    return
+                with contextlib.suppress(OSError):  # its queue is full
+                    line.sendto(frame, str(machine.path('link')))
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        yield
+    finally:
+        end.set()
+        sender.join()
+
+
+def dropped(machine):
+    """Frames by cause, since its service began."""
+    said = machine.run('curl', '-s', 'http://127.0.0.1:9480/metrics')
+    return {cause: int(count) for cause, count in re.findall(
+        r'^wavehaul_port_dropped_packets_total{cause="(\w+)"} (\d+)', said, re.MULTILINE)}
+
+
+def spread(one, two, nic):
+    """With two queues at both ends: packets of two sessions that each of them received."""
+    for machine in (one, two):
+        alter(machine, 'mtu = 9000', 'mtu = 9000\nqueues = 2')
+    transferred(one, two, f'lanes-{nic}', more=('--parallel', '2'), size=4 * FILE_BYTES)
+    said = json.loads(two.run('wavehaul', 'console', '--json', '-c', 'show queues'))
+    for machine in (one, two):
+        alter(machine, 'queues = 2\n', '')
+    counts = [queue['rx_pkts'] for queue in said['queues']]
+    print(f'        {nic}: received by its queues: {counts}', flush=True)
+    expect_equal('queues', len(counts), 2)
+    expect(min(counts) > 500, f'they received {counts}')
+
+
 def by_nic(one, two, nic):
-    """As the doctor advises; files both ways; a VLAN at both ends; the path by hand."""
+    """
+    As the doctor advises; files both ways, beside other traffic; a VLAN at both ends; the path by
+    hand.
+    """
     for machine in (one, two):
         machine.run('systemctl', 'stop', 'wavehaul', timeout=JOB_S)
         machine.swap(nic)
@@ -203,8 +259,17 @@ def by_nic(one, two, nic):
         print(f'        dtn{machine.number}: {said["text"]}: {said["repair"]}', flush=True)
         machine.run('systemctl', 'start', 'wavehaul', timeout=JOB_S)
         await_serving(machine)
-    transferred(one, two, f'by-{nic}')
+    with traffic_beside(two):
+        transferred(one, two, f'by-{nic}')
+        drops = dropped(two)
+    # Of the NIC, where it looks at checksums, or ours.
+    wrong = [drops[cause] for cause in
+             ('received_with_a_wrong_checksum', 'frame_bad_ip', 'frame_bad_udp')]
+    print(f'        {nic}: wrong checksums by the NIC, of IP, of UDP: {wrong}', flush=True)
+    expect(sum(wrong) > 0 and drops['frame_not_ip'] > 0, f'what was dropped: {drops}')
     transferred(two, one, f'back-by-{nic}')
+    if nic == 'igb':
+        spread(one, two, nic)
     one.run('wavehaul', 'get', f'dtn2:incoming/by-{nic}', f'/srv/incoming/got-by-{nic}',
             timeout=JOB_S)
     expect_equal('what was got', one.digest_of(f'/srv/incoming/got-by-{nic}'),
