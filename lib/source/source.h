@@ -53,7 +53,7 @@ struct wh_file_result {
  * came since the last one is lost with the connection. The first EXTENT of a source is a chunk, and
  * each is twice the one before, so that a connection that ends soon keeps half of what it carried.
  * With repair packets its record needs a block of its own, with as many of them as a full block: at
- * 128,4 that is half a percent more.
+ * 128,4 and 1500 bytes the five of 16 MiB are 25 packets beside 11,900.
  */
 #define WH_SOURCE_EXTENT_BYTES (UINT64_C(32) << 20)
 

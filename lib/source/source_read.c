@@ -254,7 +254,7 @@ static int32_t announce(struct wh_source *source)
 		return 0;
 	wh_source_put(source);
 	reading->extent_left = record->extent.bytes;
-	/* Whole chunks, so that extents begin at chunk boundaries. */
+	/* Not cut at the largest: a whole number of chunks, so that each begins with a chunk. */
 	if (2 * source->extent_bytes <= source->config.extent_bytes_max)
 		source->extent_bytes *= 2;
 	reading->is_announced = false;

@@ -144,7 +144,7 @@ static bool run(const struct wh_forecast_config *config, struct wh_site *site, u
 {
 	struct wh_forecast_config alone = *config;
 	bool fine = wh_forecast_run(config, seed, &told->forecast);
-	struct wh_forecast forecast;
+	struct wh_forecast forecast = {0};
 
 	alone.nodes = site->receivers = 1;
 	alone.slow_nodes = 0;

@@ -107,12 +107,12 @@ void wh_shard_failed_on(const struct wh_shard_past *past, json_t *nodes)
 	}
 }
 
-/* In one write, behind a newline: a line before it may have been cut. */
 bool wh_shard_is_unreached(int status)
 {
 	return status == WH_EXIT_NETWORK || status == WH_EXIT_STALLED;
 }
 
+/* In one write, behind a newline: a line before it may have been cut. */
 int wh_shard_note(const struct wh_plan *plan, uint32_t shard, json_t *event)
 {
 	char path[PATH_MAX];
