@@ -21,7 +21,7 @@
 #include "fleet/deadline.h"
 #include "fleet/fleet_tell.h"
 #include "fleet/forecast/forecast.h"
-#include "fleet/scan.h"
+#include "fleet/scan/scan.h"
 #include "fleet/shard_log.h"
 #include "fleet/shards.h"
 #include "fleet/site.h"

@@ -17,10 +17,11 @@
 #include "fleet/deadline.h"
 #include "fleet/nodes.h"
 #include "fleet/relay.h"
-#include "fleet/scan.h"
+#include "fleet/scan/scan.h"
 #include "fleet/shard_log.h"
 #include "fleet/shards.h"
 #include "fleet/site.h"
+#include "source/walk.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "app/fleet";
@@ -215,6 +216,76 @@ static void names_of_a_tree(void)
 	wh_complain_to_nobody();
 	snprintf(path, sizeof(path), "%s/x/y", tree.root);
 	CU_ASSERT_EQUAL(wh_fleet_scan(trees, 1, see, &tree, &totals), WH_EXIT_NO_FILE);
+	tree_free(&tree);
+}
+
+#define FOLDERS   96
+#define DEPTH_MAX 8
+
+struct in_order {
+	struct wh_walk *walk; /* of the same tree */
+	const char *root;
+	uint32_t names, names_max;
+};
+
+/* The next file, or empty folder, of the walk: a folder whose successor is not in it. */
+static bool see_next(void *context, const char *name, uint64_t bytes)
+{
+	struct in_order *in_order = context;
+	const char *path = name + strlen(in_order->root) + strlen("/./");
+	struct wh_walk_item item;
+
+	do
+		wh_walk_next(in_order->walk, &item);
+	while (item.found == WH_WALK_NOTHING ||
+		(item.found == WH_WALK_FOLDER && strcmp(item.path, path) != 0));
+	CU_ASSERT_STRING_EQUAL_FATAL(item.path, path);
+	CU_ASSERT_EQUAL(bytes, item.found == WH_WALK_FILE ? strlen(path) : 0);
+	return ++in_order->names < in_order->names_max;
+}
+
+static void scan_in_order(const struct tree *tree, uint32_t names, uint32_t names_max)
+{
+	struct in_order in_order = {.root = tree->root, .names_max = names_max};
+	struct wh_scan_totals totals;
+	char path[PATH_MAX + 8], *trees[] = {path, path};
+	const char *given[] = {path, path};
+
+	snprintf(path, sizeof(path), "%s/a", tree->root);
+	CU_ASSERT_EQUAL(wh_walk_open(&in_order.walk, -1, given, 2, true), 0);
+	CU_ASSERT_EQUAL(wh_fleet_scan(trees, 2, see_next, &in_order, &totals),
+		names < names_max ? -1 : WH_EXIT_OTHER);
+	CU_ASSERT_EQUAL(in_order.names, names);
+	CU_ASSERT_EQUAL(totals.left_out, 0);
+	wh_walk_close(in_order.walk);
+}
+
+/* Threads read ahead of what is told, and nobody sees it; also when the tree is left half way. */
+static void names_of_many_folders(void)
+{
+	uint32_t names = 0;
+	char folder[256] = "a", name[300];
+	struct tree tree;
+
+	tree_init(&tree, NULL);
+	tree_folder(&tree, folder);
+	for (uint32_t i = 0; i < FOLDERS; i++) {
+		uint32_t files = i == 7 ? 700 : i % 3 * 5; /* one that takes its time */
+
+		if (i % DEPTH_MAX == 0)
+			strcpy(folder, "a");
+		sprintf(folder + strlen(folder), "/%u", i);
+		tree_folder(&tree, folder);
+		for (uint32_t j = 0; j < files; j++) {
+			snprintf(name, sizeof(name), "%s/f%u", folder, j);
+			tree_file(&tree, name, name, strlen(name));
+		}
+		names += files;
+		names += files == 0 && i % DEPTH_MAX == DEPTH_MAX - 1;
+	}
+	scan_in_order(&tree, 2 * names, UINT32_MAX);
+	for (uint32_t end = 1; end < names; end += names / 20)
+		scan_in_order(&tree, end, end);
 	tree_free(&tree);
 }
 
@@ -632,6 +703,7 @@ CU_TestInfo wh_tests[] = {
 	{"shards are level", shards_are_level},
 	{"too few shards", too_few_shards},
 	{"names of a tree", names_of_a_tree},
+	{"names of many folders", names_of_many_folders},
 	{"names at a server", names_at_a_server},
 	{"tries of a shard", tries_of_a_shard},
 	{"nodes that fail", nodes_that_fail},

@@ -23,9 +23,15 @@ struct wh_scan_totals {
  */
 typedef bool (*wh_scan_fn)(void *context, const char *name, uint64_t bytes);
 
-/* Trees that are here. -1, or an exit status after a complaint. */
+/*
+ * Trees that are here, in the order of wh_walk, whatever the number of threads: folders are read
+ * ahead of the name that is told. -1, or an exit status after a complaint.
+ */
 int wh_fleet_scan(char *const *trees, uint32_t count, wh_scan_fn on_name, void *context,
 	struct wh_scan_totals *totals);
+
+/* Says so, and counts it. */
+void wh_scan_leave_out(struct wh_scan_totals *totals, const char *path, const char *why);
 
 #define WH_FAR_WORDS_MAX 250
 
