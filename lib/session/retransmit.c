@@ -62,16 +62,19 @@ static void queue_retransmit(void *context, uint64_t pn)
 	WH_ASSERT(pushed);
 }
 
-/* Queues missing packets below `end`. Packets that the report does not cover may have arrived. */
+/*
+ * Queues missing packets below `end`; those above all that have arrived by `above`. Packets that
+ * the report does not cover may have arrived.
+ */
 static void queue_missing(struct wh_session *s, const struct wh_sent_due *due,
-	const struct wh_rcv_report *report, uint64_t end)
+	const struct wh_sent_due *above, const struct wh_rcv_report *report, uint64_t end)
 {
 	struct wh_transmitter *tx = &s->tx;
 
 	wh_sent_table_queue_due(&tx->table, due, report->cover_first,
 		wh_min_u64(report->cover_end, end), queue_retransmit, tx);
-	wh_sent_table_queue_due(&tx->table, due, report->highest_end, wh_min_u64(tx->sent_end, end),
-		queue_retransmit, tx);
+	wh_sent_table_queue_due(&tx->table, above, report->highest_end,
+		wh_min_u64(tx->sent_end, end), queue_retransmit, tx);
 }
 
 void wh_retransmit_count(struct wh_session *s, uint64_t ahead, const struct wh_rcv_report *report)
@@ -82,7 +85,7 @@ void wh_retransmit_count(struct wh_session *s, uint64_t ahead, const struct wh_r
 
 	const struct wh_sent_due due = {.now = tx->reports_counted, .sent_end = tx->sent_end};
 
-	queue_missing(s, &due, report, tx->sent_end);
+	queue_missing(s, &due, &due, report, tx->sent_end);
 }
 
 uint64_t wh_retransmit_overtaken_tsc(const struct wh_session *s)
@@ -167,7 +170,9 @@ static uint64_t scarce_end(const struct wh_session *s)
 
 /*
  * Queues packets below `end` that have not arrived and were sent more than `window_tsc` before the
- * latest packet that did. The time since the latest arrival counts as part of the window.
+ * latest packet that did. The time since the latest arrival counts as part of the window. The rest
+ * of a burst has its stamp, and may wait in the receiver's port, which is read piece by piece: so
+ * above all that have arrived only packets with an earlier stamp are late.
  */
 static void queue_late(struct wh_session *s, uint64_t now_tsc, const struct wh_rcv_report *report,
 	uint64_t window_tsc, uint64_t end)
@@ -183,8 +188,9 @@ static void queue_late(struct wh_session *s, uint64_t now_tsc, const struct wh_r
 		.now = wh_session_now_us(s, sent_tsc - wait_tsc),
 		.sent_end = s->tx.sent_end,
 	};
+	const struct wh_sent_due above = {.now = due.now - 1, .sent_end = due.sent_end};
 
-	queue_missing(s, &due, report, end);
+	queue_missing(s, &due, &above, report, end);
 }
 
 /*

@@ -94,6 +94,7 @@ struct pair {
 	bool (*overtaken)(uint64_t transmission);
 	struct way back;
 	bool in_bursts;  /* packets arrive when they are taken */
+	uint32_t piece;  /* what an end takes out of its port in a turn; 0: all */
 	uint64_t chunks; /* the stream's */
 	uint64_t reports;
 };
@@ -184,8 +185,10 @@ static inline void take_output(struct pair *pair, struct wh_session *from, uint6
 static inline void give_arrived(
 	struct pair *pair, struct way *way, struct wh_session *to, uint64_t to_now_tsc)
 {
-	while (way->first != way->end &&
-		way->ring->arrives_tsc[way->first % SLOTS] <= pair->now_tsc) {
+	for (uint32_t taken = 0; way->first != way->end &&
+				 way->ring->arrives_tsc[way->first % SLOTS] <= pair->now_tsc &&
+				 (pair->piece == 0 || taken < pair->piece);
+		taken++) {
 		uint64_t ago_tsc =
 			pair->in_bursts
 				? 0

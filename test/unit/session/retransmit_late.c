@@ -310,6 +310,25 @@ static void test_overtaken(void)
 	}
 }
 
+/*
+ * A receiver that cannot keep up takes a part of each burst out of its port in a turn, and tells
+ * when that arrived: what waits there is not lost.
+ */
+static void test_waiting_in_port(void)
+{
+	pace(0);
+	watch.decision.window_pkts = 400;
+
+	struct pair *pair = pair_open(25 * US);
+
+	pair->chunks = CHUNKS;
+	pair->piece = 32;
+	run_out(pair, HZ);
+	CU_ASSERT_EQUAL(pair->ends.delivered, CHUNKS);
+	CU_ASSERT_EQUAL(wh_session_stats(pair->ends.sender).retransmitted_pkts, 0);
+	pair_close(pair);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"losses", test_losses},
 	{"tail", test_tail},
@@ -320,5 +339,6 @@ CU_TestInfo wh_tests[] = {
 	{"lost reports", test_lost_reports},
 	{"many holes", test_many_holes},
 	{"overtaken", test_overtaken},
+	{"waiting in the port", test_waiting_in_port},
 	CU_TEST_INFO_NULL,
 };
