@@ -104,17 +104,21 @@ void wh_job_note_flow(struct wh_job *job, uint64_t span_tsc)
 	share_rate(job, &stats, span_tsc);
 }
 
+void wh_job_port_limits(const struct wh_host_ctx_counts *counts, uint64_t limit[WH_LIMITS])
+{
+	if (counts->port_is_full)
+		wh_limit_is_line(limit, WH_LIMIT_CPU);
+	if (counts->nic_holds)
+		wh_limit_is_line(limit, WH_LIMIT_LOSS);
+}
+
 static void note_host(const struct wh_job *job, struct wh_job_figures *figures)
 {
-	uint64_t *limit_tsc = figures->stats.limit_tsc;
 	const struct wh_host_ctx *ctx = job->jobs->ctx;
 	struct wh_host_ctx_counts counts;
 
 	ctx->count(ctx, job->place.shard, &counts);
-	if (counts.port_is_full)
-		wh_limit_is_line(limit_tsc, WH_LIMIT_CPU);
-	if (counts.nic_holds)
-		wh_limit_is_line(limit_tsc, WH_LIMIT_LOSS);
+	wh_job_port_limits(&counts, figures->stats.limit_tsc);
 	figures->cycles = wh_meter_sum(counts.cycles);
 	figures->worker_cycles = wh_meter_workers(counts.cycles);
 }

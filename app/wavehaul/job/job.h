@@ -376,6 +376,9 @@ void wh_job_note_found(struct wh_job *job, uint64_t files, uint64_t bytes, bool 
 void wh_job_note_flow(struct wh_job *job, uint64_t span_tsc);
 void wh_job_take_figures(struct wh_job *job);
 
+/* What waits for a port or NIC that is full is limited by the line: shares of time, in any unit. */
+void wh_job_port_limits(const struct wh_host_ctx_counts *counts, uint64_t limit[WH_LIMITS]);
+
 /* Any core: the files so far. */
 struct wh_totals wh_job_totals(const struct wh_job *job);
 

@@ -76,12 +76,7 @@ void wh_bench_add_up(struct wh_bench_rows *rows, struct wh_bench_sum *sum)
 	}
 	if (count > 0) {
 		wh_flow_now_look(&sum->flow, jobs, count);
-
-		const struct wh_host_ctx *ctx = jobs[0]->jobs->ctx;
-		struct wh_host_ctx_counts counts;
-
-		ctx->count(ctx, jobs[0]->place.shard, &counts);
-		memcpy(sum->cycles, counts.cycles, sizeof(sum->cycles));
+		memcpy(sum->cycles, sum->flow.host.cycles, sizeof(sum->cycles));
 	}
 }
 

@@ -33,6 +33,7 @@ static void add_lane(struct wh_flow_now *flow, const struct wh_job *job)
 
 void wh_flow_now_look(struct wh_flow_now *flow, struct wh_job *const *lanes, uint32_t count)
 {
+	const struct wh_host_ctx *ctx = lanes[0]->jobs->ctx;
 	bool paced = true;
 
 	WH_ASSERT(count > 0);
@@ -47,6 +48,7 @@ void wh_flow_now_look(struct wh_flow_now *flow, struct wh_job *const *lanes, uin
 	}
 	if (!paced)
 		flow->rate_bps = 0;
+	ctx->count(ctx, lanes[0]->place.shard, &flow->host);
 }
 
 /* A loss may be reported later than its packet was sent; limited to all packets. */
@@ -56,6 +58,20 @@ static double loss_between(const struct wh_flow_now *before, const struct wh_flo
 	uint64_t lost_pkts = now->lost_pkts - before->lost_pkts;
 
 	return pkts > 0 ? (double)wh_min_u64(lost_pkts, pkts) / (double)pkts : 0;
+}
+
+enum wh_limit wh_flow_now_limit(const struct wh_flow_now *before, const struct wh_flow_now *now)
+{
+	uint64_t limit_ns[WH_LIMITS], all_ns = 0;
+
+	for (uint32_t i = 0; i < WH_LIMITS; i++) {
+		bool is_new = now->limit_ns[i] < before->limit_ns[i]; /* another session's */
+
+		limit_ns[i] = now->limit_ns[i] - (is_new ? 0 : before->limit_ns[i]);
+		all_ns += limit_ns[i];
+	}
+	wh_job_port_limits(&now->host, limit_ns);
+	return all_ns > 0 ? wh_limit_of(limit_ns) : now->limit;
 }
 
 void wh_flow_now_to_json(
@@ -70,7 +86,8 @@ void wh_flow_now_to_json(
 		now->rtt_ns > 0 ? json_real((double)now->rtt_ns / 1e6) : json_null());
 	json_object_set_new(object, "loss", json_real(loss_between(before, now)));
 	json_object_set_new(object, "limited_by",
-		now->sends ? json_string(wh_limit_name(now->limit)) : json_null());
+		now->sends ? json_string(wh_limit_name(wh_flow_now_limit(before, now)))
+			   : json_null());
 }
 
 void wh_flow_now_print_head(const struct wh_flow_now *flow, FILE *to)
@@ -90,7 +107,7 @@ void wh_flow_now_print(const struct wh_flow_now *before, const struct wh_flow_no
 		fprintf(to, " %10s %9" PRIu64, "no", now->window_pkts);
 	fprintf(to, " %9.3f %8.3f", (double)now->rtt_ns / 1e6, 100 * loss_between(before, now));
 	if (now->sends)
-		fprintf(to, " %10s", wh_limit_name(now->limit));
+		fprintf(to, " %10s", wh_limit_name(wh_flow_now_limit(before, now)));
 }
 
 json_t *wh_limits_json(const uint64_t limit_tsc[WH_LIMITS])

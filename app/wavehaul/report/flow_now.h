@@ -26,8 +26,9 @@ struct wh_flow_now {
 	uint64_t repair_pkts;
 	uint64_t moved_bytes; /* payload that has arrived */
 	uint64_t wire_bytes;  /* sent, each packet counted as a full one */
-	enum wh_limit limit;  /* of the first lane */
+	enum wh_limit limit;  /* of the first lane, at this moment */
 	uint32_t lanes;
+	struct wh_host_ctx_counts host;
 	/* Time during which each limit applied, summed over all lanes. */
 	uint64_t limit_ns[WH_LIMITS];
 };
@@ -39,7 +40,7 @@ uint64_t wh_least_known(uint64_t a, uint64_t b);
 void wh_flow_now_look(struct wh_flow_now *flow, struct wh_job *const *lanes, uint32_t count);
 
 /*
- * "rate_bps", "window_packets", "rtt_ms", "loss" since `before` and "limited_by"; null: unknown at
+ * "rate_bps", "window_packets", "rtt_ms", "loss" and "limited_by" since `before`; null: unknown at
  * this end, or not paced.
  */
 void wh_flow_now_to_json(
@@ -48,6 +49,9 @@ void wh_flow_now_to_json(
 /* The same in columns, each preceded by a blank, without a line end. */
 void wh_flow_now_print_head(const struct wh_flow_now *flow, FILE *to);
 void wh_flow_now_print(const struct wh_flow_now *before, const struct wh_flow_now *now, FILE *to);
+
+/* What limited the flow between two looks (wh_limit_of). */
+enum wh_limit wh_flow_now_limit(const struct wh_flow_now *before, const struct wh_flow_now *now);
 
 /* "NAME": share of the time, for each limit that there was. */
 json_t *wh_limits_json(const uint64_t limit_tsc[WH_LIMITS]);
