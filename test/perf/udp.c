@@ -11,7 +11,8 @@
  *   perf_udp receive PORT SECONDS     from the first message on; what arrived as JSON
  *   perf_udp send ADDRESS PORT MTU    for ever
  *
- * The last two are the loop by calls alone between two processes.
+ * The last two are the loop by calls alone between two processes: the least that a mover of files
+ * does by such calls, whose bytes come from memory that no cache holds, and go to such memory.
  */
 
 #include <arpa/inet.h>
@@ -35,11 +36,13 @@
 #define MESSAGES      8
 #define ROOM_BYTES    (65536 + 512)
 #define BUFFERS       16 /* a power of two */
+#define COLD_BYTES    (256u << 20)
 
 static atomic_bool stop;
 static double seconds = 3;
 static uint16_t segment_bytes;
 static size_t message_bytes;
+static uint8_t *cold; /* NULL: messages are made where the one before was, and arrive there */
 
 struct end {
 	int fd;
@@ -89,11 +92,25 @@ static void fill(uint8_t *bytes)
 	memset(bytes, 7, message_bytes);
 }
 
+static uint8_t *next_cold(size_t *at, size_t bytes)
+{
+	if (*at + bytes > COLD_BYTES)
+		*at = 0;
+	*at += bytes;
+	return cold + *at - bytes;
+}
+
 static void send_by_calls(struct end *end, struct mmsghdr *message, uint8_t *memory)
 {
+	size_t at = 0;
+
 	while (!stop) {
 		for (int i = 0; i < 2; i++)
-			fill(memory + (size_t)i * message_bytes);
+			if (cold != NULL)
+				message[i].msg_hdr.msg_iov->iov_base =
+					next_cold(&at, message_bytes);
+			else
+				fill(memory + (size_t)i * message_bytes);
 
 		int sent = sendmmsg(end->fd, message, 2, 0);
 
@@ -169,6 +186,7 @@ static void receive_by_calls(struct end *end)
 	static char control[MESSAGES][256];
 	struct mmsghdr message[MESSAGES];
 	struct iovec part[MESSAGES];
+	size_t at = 0;
 
 	while (!stop) {
 		for (int i = 0; i < MESSAGES; i++) {
@@ -181,8 +199,13 @@ static void receive_by_calls(struct end *end)
 
 		int count = recvmmsg(end->fd, message, MESSAGES, MSG_DONTWAIT, NULL);
 
-		for (int i = 0; i < count; i++)
-			end->bytes += message[i].msg_len;
+		for (int i = 0; i < count; i++) {
+			uint32_t bytes = message[i].msg_len;
+
+			if (cold != NULL)
+				memcpy(next_cold(&at, bytes), room[i], bytes);
+			end->bytes += bytes;
+		}
 	}
 }
 
@@ -251,6 +274,14 @@ static void *receives(void *argument)
 		receive_by_calls(end);
 	end->cpu_s = cpu_of_thread();
 	return NULL;
+}
+
+static void use_cold(void)
+{
+	cold = malloc(COLD_BYTES);
+	if (cold == NULL)
+		die("memory");
+	memset(cold, 7, COLD_BYTES);
 }
 
 static void use_mtu(int mtu)
@@ -327,6 +358,7 @@ static int receive_alone(const char *port)
 	char byte;
 	pthread_t receiver;
 
+	use_cold();
 	if (recv(to.fd, &byte, 1, MSG_PEEK) < 0)
 		die("recv");
 	pthread_create(&receiver, NULL, receives, &to);
@@ -342,6 +374,7 @@ static int send_alone(const char *address, const char *port)
 	struct sockaddr_in name = name_of(address, port);
 	struct end from = {.fd = open_sender(&name)};
 
+	use_cold();
 	sends(&from);
 	return 0;
 }
