@@ -112,10 +112,12 @@ static bool keep_folder(struct ahead_folder *folder, const char *name)
 {
 	struct ahead_folder *inside = make_folder(folder, name);
 
-	if (inside == NULL)
+	if (inside == NULL || !keep(folder, KEPT_FOLDER, "", 0)) {
+		free(inside);
 		return false;
+	}
 	TAILQ_INSERT_TAIL(&folder->inside, inside, next_inside);
-	return keep(folder, KEPT_FOLDER, "", 0);
+	return true;
 }
 
 static bool keep_item(
