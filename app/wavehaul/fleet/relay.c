@@ -22,8 +22,6 @@
 #define ORDER_NAMES 15000
 #define ORDER_CHARS 700000
 
-#define STALL_STANDARD_NS (30 * WH_NS_PER_S) /* --stall-timeout */
-
 static volatile sig_atomic_t is_cancelled;
 
 static void note_cancel(int signal)
@@ -209,10 +207,12 @@ static void watch_begin(struct watch *watch, const struct wh_relay *relay)
 {
 	static const char flag[] = "--stall-timeout=";
 	const char *option = find_option(relay, flag);
-	uint64_t stall_ns = 0;
+	struct wh_session_config standard;
+	uint64_t stall_ns;
 
+	wh_session_config_init(&standard);
 	if (option == NULL || wh_parse_time(option + strlen(flag), &stall_ns) != 0)
-		stall_ns = STALL_STANDARD_NS;
+		stall_ns = standard.stall_timeout_ns;
 	*watch = (struct watch){
 		.does = "running",
 		.since_ns = wh_steady_ns(),
