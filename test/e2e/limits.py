@@ -242,8 +242,11 @@ def listening(path):
 
 
 def children_of(pid):
-    return [int(child) for task in Path(f'/proc/{pid}/task').iterdir()
-            for child in (task / 'children').read_text().split()]
+    children = []
+    for task in Path(f'/proc/{pid}/task').iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread has ended
+            children += map(int, (task / 'children').read_text().split())
+    return children
 
 
 def is_over(pid):
