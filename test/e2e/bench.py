@@ -344,6 +344,9 @@ def what_limits(program, folder):
         report = measure(pair, '--profile', 'fixed', '--rate', '50M', '--time', '2500ms')
         expect_equal('rate_bps', report['rate_bps'], 50_000_000)
         expect(report['limited_by'] in ('rate', 'cpu'), str(report['waits']))
+        # Also of the last one, at whose end there is nothing more to send.
+        wrong = {row['limited_by'] for row in report['intervals']} - {'rate', 'cpu'}
+        expect(not wrong, f'intervals are limited by {wrong}')
         expect_between('from', report['steady']['from_seconds'], 0.9, 2.5)
         # What was held up in the first second comes in the next.
         expect_between('the steady rate', report['steady']['bps'], 1e6, 80e6)

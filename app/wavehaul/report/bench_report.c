@@ -76,6 +76,7 @@ void wh_bench_add_up(struct wh_bench_rows *rows, struct wh_bench_sum *sum)
 	}
 	if (count > 0) {
 		wh_flow_now_look(&sum->flow, jobs, count);
+		wh_flow_now_count_host(&sum->flow, jobs[0]);
 		memcpy(sum->cycles, sum->flow.host.cycles, sizeof(sum->cycles));
 	}
 }

@@ -33,7 +33,6 @@ static void add_lane(struct wh_flow_now *flow, const struct wh_job *job)
 
 void wh_flow_now_look(struct wh_flow_now *flow, struct wh_job *const *lanes, uint32_t count)
 {
-	const struct wh_host_ctx *ctx = lanes[0]->jobs->ctx;
 	bool paced = true;
 
 	WH_ASSERT(count > 0);
@@ -48,7 +47,13 @@ void wh_flow_now_look(struct wh_flow_now *flow, struct wh_job *const *lanes, uin
 	}
 	if (!paced)
 		flow->rate_bps = 0;
-	ctx->count(ctx, lanes[0]->place.shard, &flow->host);
+}
+
+void wh_flow_now_count_host(struct wh_flow_now *flow, const struct wh_job *lane)
+{
+	const struct wh_host_ctx *ctx = lane->jobs->ctx;
+
+	ctx->count(ctx, lane->place.shard, &flow->host);
 }
 
 /* A loss may be reported later than its packet was sent; limited to all packets. */

@@ -28,7 +28,7 @@ struct wh_flow_now {
 	uint64_t wire_bytes;  /* sent, each packet counted as a full one */
 	enum wh_limit limit;  /* of the first lane, at this moment */
 	uint32_t lanes;
-	struct wh_host_ctx_counts host;
+	struct wh_host_ctx_counts host; /* with wh_flow_now_count_host */
 	/* Time during which each limit applied, summed over all lanes. */
 	uint64_t limit_ns[WH_LIMITS];
 };
@@ -38,6 +38,8 @@ uint64_t wh_least_known(uint64_t a, uint64_t b);
 
 /* `count` is at least 1. */
 void wh_flow_now_look(struct wh_flow_now *flow, struct wh_job *const *lanes, uint32_t count);
+/* Asks the NIC, too: not for each of many looks. */
+void wh_flow_now_count_host(struct wh_flow_now *flow, const struct wh_job *lane);
 
 /*
  * "rate_bps", "window_packets", "rtt_ms", "loss" and "limited_by" since `before`; null: unknown at
@@ -50,7 +52,7 @@ void wh_flow_now_to_json(
 void wh_flow_now_print_head(const struct wh_flow_now *flow, FILE *to);
 void wh_flow_now_print(const struct wh_flow_now *before, const struct wh_flow_now *now, FILE *to);
 
-/* What limited the flow between two looks (wh_limit_of). */
+/* What limited the flow between two looks (wh_limit_of), of which the second knows the host. */
 enum wh_limit wh_flow_now_limit(const struct wh_flow_now *before, const struct wh_flow_now *now);
 
 /* "NAME": share of the time, for each limit that there was. */

@@ -288,6 +288,8 @@ void wh_transfer_tell_progress(struct wh_transfer *transfer, uint64_t now_tsc)
 	if (told->progress.last_tsc < now_tsc)
 		told->now_bps = bps_now(&told->progress, now_tsc, bytes);
 	wh_flow_now_look(&flow, transfer->running.lanes.job, transfer->running.lanes.started);
+	if (by_second)
+		wh_flow_now_count_host(&flow, transfer->running.lanes.job[0]);
 	pthread_mutex_lock(&told->telling);
 	if (transfer->wanted.settings.json_stream && told->progress.last_tsc < now_tsc)
 		print_interval(transfer, now_tsc, bytes, &flow);
