@@ -2,13 +2,11 @@
 #include "fleet/scan/scan.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "bundle/record.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
