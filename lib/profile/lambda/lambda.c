@@ -62,6 +62,18 @@ static void init(struct wh_control *control)
 	lambda->line_pps = wh_lambda_known_pps(control);
 }
 
+/*
+ * While the receiver's host is away packets wait in its port, as many as there is room for: the
+ * rate does not bound them if hosts are slower than the line. A report may be late by a round trip.
+ */
+static double alone_most_pkts(const struct wh_control *control)
+{
+	const struct wh_lambda *lambda = wh_lambda_view_of(control);
+	double line_pkts = lambda->rate_pps * wh_lambda_path_rtt_s(&lambda->path);
+
+	return line_pkts + fmax(line_pkts, params.port_bytes / control->config.wire_bytes);
+}
+
 static double window_pkts(const struct wh_control *control)
 {
 	const struct wh_lambda *lambda = wh_lambda_view_of(control);
@@ -74,6 +86,8 @@ static double window_pkts(const struct wh_control *control)
 	if (lambda->mode == WH_LAMBDA_CUT)
 		return fmin(fmax(pkts, params.window_least_pkts),
 			(double)control->config.window_pkts_max);
+	if (lambda->mode == WH_LAMBDA_HOLD || lambda->mode == WH_LAMBDA_VERIFY)
+		pkts = fmin(pkts, alone_most_pkts(control));
 	if (lambda->drains > 0.0)
 		return fmax(pkts, params.window_least_pkts);
 	if (lambda->mode == WH_LAMBDA_HOLD || lambda->mode == WH_LAMBDA_YIELD)

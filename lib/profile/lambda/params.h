@@ -16,7 +16,7 @@ struct wh_lambda_params {
 		gap_forgets, short_pkts, train_still_reports, train_still_spacings, used_share,
 		paused_most, paused_span, false_train;
 	double trains, disordered, verify, verify_queue, verify_own, jump_own, low, whole, full_s,
-		full_rtt, window_least_pkts, slack_pkts, still_rtt, still_pkts, report_s,
+		full_rtt, window_least_pkts, slack_pkts, port_bytes, still_rtt, still_pkts, report_s,
 		still_first_s, data_per_report, most_of_line, known_rtt_most;
 	double others, step, step_most, step_paused, steps_most, step_grows, step_grows_most, seek,
 		blind_step, overload, step_little, flat, gain, gain_most, busy_less, spared,
@@ -91,6 +91,7 @@ static const struct wh_lambda_params params = {
 	.full_rtt = 12.0, /* ... and so many round trips, others fill it on purpose */
 	.window_least_pkts = 2.0, /* of any window */
 	.slack_pkts = 2.0, /* beyond what is in flight */
+	.port_bytes = 8e6, /* wait in a receiver's port, at most */
 	.still_rtt = 1.5, /* without news before a packet is sent to fetch some, */
 	.still_pkts = 3.0, /* and this many packet intervals, */
 	.report_s = 10e-3, /* the most between two reports (feedback.period_us) */

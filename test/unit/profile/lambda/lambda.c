@@ -405,6 +405,30 @@ static void test_another_share(void)
 	free(way);
 }
 
+/* In flight while no report comes: what the line holds, and what a port has room for or as much. */
+static void test_room_of_a_port(void)
+{
+	static const uint64_t rtt_tsc[] = {MS, 200 * MS};
+	static const double port_pkts[] = {8e6 / WIRE_BYTES, 1e9 / 8 * 0.2 / WIRE_BYTES};
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct way *way = way_of(1e9, rtt_tsc[i], BDP);
+		struct wh_lambda *lambda = wh_lambda_state_of(&way->control);
+
+		way_begin(way, 0, 0);
+		way_run(way, 30 * rtt_tsc[1]);
+		CU_ASSERT_EQUAL(lambda->mode, WH_LAMBDA_HOLD);
+		lambda->path.gap_s = 2.0;
+
+		double line_pkts = lambda->rate_pps * wh_lambda_path_rtt_s(&lambda->path);
+		double flight_pkts = (double)(way->control.profile->decide(&way->control).tokens -
+					      lambda->path.seen_pkts);
+
+		WH_ASSERT_NEAR(flight_pkts, line_pkts + port_pkts[i], 0.01);
+		free(way);
+	}
+}
+
 /* Each decision says which part made it: the train, its proof, the search for a queue, alone. */
 static void test_mode(void)
 {
@@ -449,6 +473,7 @@ CU_TestInfo wh_tests[] = {
 	{"bound", test_bound},
 	{"others reduced", test_others_reduced},
 	{"another share", test_another_share},
+	{"room of a port", test_room_of_a_port},
 	{"mode", test_mode},
 	CU_TEST_INFO_NULL,
 };
