@@ -58,13 +58,10 @@ ALL = (
           'as the one before: 0.259 of 0.98 at worst'),
     Short('bar06-share', 'jain with the latecomer', -1.03,
           'a hundred: each begins with half of the line, the queue stays full for seconds, and '
-          'who cannot see the path without a queue takes it for empty: 0.1423 of 0.98 at worst'),
-    Short('bar06-share', "the latecomer's share", -1.0,
-          'a hundred at 100 ms: each adds the same part of the line in a cycle, all together more '
-          'than the line, so that 0.87 of what is sent is lost for good, and a handshake takes '
-          '9 s: 0 of 0.8 at worst'),
+          'who cannot see the path without a queue takes it for empty: 0.7 of what is sent is '
+          'lost, and 0.1238 of 0.98 at worst'),
     Short('bar06-share', 'queue', -22.96,
-          'as the one before: ten at 100 ms take 0.1 s for the path; two have 1.2 ms: 0.1007 of '
+          'as the one before: ten at 100 ms take 0.1 s for the path; two have 3.5 ms: 0.1007 of '
           '0.005 at worst'),
     Short('bar07-gone', 'jain after a TCP', -0.34,
           'after a BBR one of the two still competes when the other has stopped: 0.705 of 0.98 at '

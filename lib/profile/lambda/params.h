@@ -16,8 +16,8 @@ struct wh_lambda_params {
 		gap_forgets, short_pkts, train_still_reports, train_still_spacings, used_share,
 		paused_most, paused_span, false_train;
 	double trains, disordered, verify, verify_queue, verify_own, jump_own, low, whole, full_s,
-		full_rtt, window_least_pkts, slack_pkts, port_bytes, still_rtt, still_pkts, report_s,
-		still_first_s, data_per_report, most_of_line, known_rtt_most;
+		full_rtt, window_least_pkts, slack_pkts, port_bytes, still_rtt, still_pkts,
+		report_s, still_first_s, data_per_report, most_of_line, known_rtt_most;
 	double others, step, step_most, step_paused, steps_most, step_grows, step_grows_most, seek,
 		blind_step, overload, step_little, flat, gain, gain_most, busy_less, spared,
 		spared_leaves, spared_same, drain_s, drain_rtt, drain_pkts, drain_soon_s,

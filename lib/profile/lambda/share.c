@@ -249,13 +249,31 @@ static bool others_reduced(const struct wh_control *control)
 	       lambda->path.queue_s < params.fell * lambda->sure_peak_s && bears_losses(lambda);
 }
 
+/*
+ * The part that arrives of what was sent since we rise, if so much is lost that no line does it by
+ * itself: a queue overflows that was full ever since we came, so that it seems to be the path.
+ * Else 1.
+ */
+static double arriving_part(const struct wh_lambda *lambda)
+{
+	const struct wh_lambda_path *path = &lambda->path;
+	double seen = (double)(path->seen_pkts - path->from_seen_pkts);
+	double came = (double)(path->delivered_pkts - path->from_delivered_pkts);
+
+	if (!path->filling || seen < params.arrival_pkts || seen - came < params.overload * seen)
+		return 1.0;
+	return came / seen;
+}
+
 static void on_fill(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	double line_pps = wh_lambda_line_pps(lambda);
 	bool too_long = lambda->path.queue_s > wh_lambda_most_s(control);
+	double arrives = arriving_part(lambda);
 
-	if (others_reduced(control) && !event->held_up) {
+	wh_lambda_set_rate(lambda, arrives * lambda->rate_pps);
+	if (arrives < 1.0 || (others_reduced(control) && !event->held_up)) {
 		begin_cut(lambda, event);
 		count_from_here(lambda);
 		return;

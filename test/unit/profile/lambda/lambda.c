@@ -369,6 +369,37 @@ static void test_others_reduced(void)
 	}
 }
 
+/* A queue that is taken for the path is not seen: what it loses tells. */
+static void test_drowned(void)
+{
+	static const struct {
+		double loss;
+		bool reduces;
+	} cases[] = {{0.3, false}, {0.7, true}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct way *way = way_of(1e9, 20 * MS, 2.5e6);
+		struct wh_lambda *lambda = wh_lambda_state_of(&way->control);
+		double least_pps, before_pps;
+
+		way_begin(way, 0, 0);
+		way_run(way, 2000 * MS);
+		lambda->mode = WH_LAMBDA_FILL;
+		wh_lambda_set_rate(lambda, 0.3 * lambda->rate_pps);
+		wh_lambda_path_mark(&lambda->path, way->now_tsc, way->sent_pkts);
+		before_pps = least_pps = lambda->rate_pps;
+		way->loss = cases[i].loss;
+		for (uint64_t now_tsc = 2000 * MS; now_tsc < 2080 * MS; now_tsc += MS / 10) {
+			way_run(way, now_tsc);
+			least_pps = fmin(least_pps, lambda->rate_pps);
+		}
+		CU_ASSERT_EQUAL(
+			least_pps < 0.8 * (1.0 - cases[i].loss) * before_pps, cases[i].reduces);
+		CU_ASSERT(lambda->path.queue_s < 1e-3);
+		free(way);
+	}
+}
+
 static void live_as(struct way *way, enum wh_sharing share)
 {
 	struct wh_profile_options options = way->control.config.options;
@@ -472,6 +503,7 @@ CU_TestInfo wh_tests[] = {
 	{"busy machine", test_busy_machine},
 	{"bound", test_bound},
 	{"others reduced", test_others_reduced},
+	{"drowned", test_drowned},
 	{"another share", test_another_share},
 	{"room of a port", test_room_of_a_port},
 	{"mode", test_mode},
