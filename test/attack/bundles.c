@@ -2,6 +2,7 @@
 
 /* Trees that are sent with a lie in them, and what a server can be got to show of others'. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +59,11 @@ static void note_answers(struct wh_peer *peer)
 
 	while (wh_peer_answer(peer, &chunk, &at, &record)) {
 		ready += record.type == WH_RECORD_READY;
-		refused += record.type == WH_RECORD_REFUSED;
+		if (record.type == WH_RECORD_REFUSED) {
+			fprintf(stderr, "refused: %.*s\n", record.refused.text_bytes,
+				record.refused.text);
+			refused++;
+		}
 		want += record.type == WH_RECORD_WANT;
 		failed += record.type == WH_RECORD_OUTCOME &&
 			  record.outcome.status == WH_OUTCOME_FAILED;

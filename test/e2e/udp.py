@@ -256,6 +256,11 @@ def refusals(program, folder):
             result = user.run(host, 'serve', '--state', 'none', '--root', folder)
             expect_status(result, HARDWARE)
             expect_said(result, f'UDP port {UDP_PORT} of {SERVER} is in use')
+        user.under = (*user.under, 'prlimit', f'--data={100 * MIB}')
+        result = user.run(client, 'bench', SERVER)
+        expect_status(result, HARDWARE)
+        expect_said(result, r'out of memory for --buffers; .* \(ulimit -v, ulimit -d\)')
+        user.under = user.under[:-2]
         result = user.run(client, 'bench', SERVER, '--peer-timeout', '2s')
         expect_status(result, NETWORK)
         expect_said(result, rf'{SERVER} refuses UDP port {UDP_PORT} \(ICMP port unreachable\)')

@@ -105,11 +105,16 @@ static int open_arena(struct wh_host *host)
 				    : -ENOMEM;
 }
 
-static void complain_of_memory(void)
+static void complain_of_memory(const struct wh_host *host)
 {
-	wh_complain("out of memory for packets and buffers (%s); reserve more hugepages, or set a "
-		    "smaller --buffers",
-		rte_strerror(rte_errno));
+	if (wh_host_is_udp(host))
+		wh_complain("out of memory for --buffers; set a smaller size, or raise what this "
+			    "process may have (ulimit -v, ulimit -d)");
+	else
+		wh_complain(
+			"out of memory for packets and buffers (%s); reserve more hugepages, or "
+			"set a smaller --buffers",
+			rte_strerror(rte_errno));
 }
 
 static int open_ethdev(struct wh_host *host)
@@ -140,7 +145,7 @@ static int open_ethdev(struct wh_host *host)
 	if (host->pool == NULL)
 		host->pool = make_pool(host, config.ethdev, SOCKET_ID_ANY);
 	if (host->pool == NULL) {
-		complain_of_memory();
+		complain_of_memory(host);
 		return -ENOMEM;
 	}
 	config.pool = host->pool;
@@ -159,7 +164,7 @@ static int open_ethdev(struct wh_host *host)
 static int open_port(struct wh_host *host)
 {
 	if (open_arena(host) != 0) {
-		complain_of_memory();
+		complain_of_memory(host);
 		return -ENOMEM;
 	}
 	return wh_host_is_udp(host) ? wh_host_udp_open(host) : open_ethdev(host);
