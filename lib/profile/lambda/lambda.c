@@ -66,19 +66,19 @@ static void init(struct wh_control *control)
  * While the receiver's host is away packets wait in its port, as many as there is room for: the
  * rate does not bound them if hosts are slower than the line. A report may be late by a round trip.
  */
-static double alone_most_pkts(const struct wh_control *control)
+static double covered_s(const struct wh_control *control)
 {
 	const struct wh_lambda *lambda = wh_lambda_view_of(control);
-	double line_pkts = lambda->rate_pps * wh_lambda_path_rtt_s(&lambda->path);
+	double rtt_s = wh_lambda_path_rtt_s(&lambda->path);
+	double port_s = params.port_bytes / control->config.wire_bytes / lambda->rate_pps;
 
-	return line_pkts + fmax(line_pkts, params.port_bytes / control->config.wire_bytes);
+	return fmin(wh_lambda_path_covered_s(&lambda->path), rtt_s + fmax(rtt_s, port_s));
 }
 
 static double window_pkts(const struct wh_control *control)
 {
 	const struct wh_lambda *lambda = wh_lambda_view_of(control);
-	double covered_s = wh_lambda_path_covered_s(&lambda->path);
-	double pkts = lambda->rate_pps * covered_s;
+	double pkts = lambda->rate_pps * covered_s(control);
 
 	if (lambda->mode == WH_LAMBDA_WINDOW)
 		return fmin(lambda->compete.window_pkts + lambda->rate_pps * lambda->path.gap_s,
@@ -86,14 +86,12 @@ static double window_pkts(const struct wh_control *control)
 	if (lambda->mode == WH_LAMBDA_CUT)
 		return fmin(fmax(pkts, params.window_least_pkts),
 			(double)control->config.window_pkts_max);
-	if (lambda->mode == WH_LAMBDA_HOLD || lambda->mode == WH_LAMBDA_VERIFY)
-		pkts = fmin(pkts, alone_most_pkts(control));
 	if (lambda->drains > 0.0)
 		return fmax(pkts, params.window_least_pkts);
 	if (lambda->mode == WH_LAMBDA_HOLD || lambda->mode == WH_LAMBDA_YIELD)
 		pkts += lambda->rate_pps * wh_lambda_target_s(control);
 	else if (lambda->mode > WH_LAMBDA_HOLD)
-		pkts += lambda->rate_pps * (wh_lambda_most_s(control) + covered_s);
+		pkts += pkts + lambda->rate_pps * wh_lambda_most_s(control);
 	return fmin(pkts + params.slack_pkts, (double)control->config.window_pkts_max);
 }
 

@@ -272,7 +272,8 @@ static void on_fill(struct wh_control *control, const struct wh_delivery_event *
 	bool too_long = lambda->path.queue_s > wh_lambda_most_s(control);
 	double arrives = arriving_part(lambda);
 
-	wh_lambda_set_rate(lambda, arrives * lambda->rate_pps);
+	if (arrives < 1.0)
+		wh_lambda_set_rate(lambda, arrives * lambda->rate_pps);
 	if (arrives < 1.0 || (others_reduced(control) && !event->held_up)) {
 		begin_cut(lambda, event);
 		count_from_here(lambda);
