@@ -40,12 +40,13 @@ void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_
 	begin_round(compete, path, now_tsc, sent_pkts);
 }
 
-/* Losses beyond the noise: a queue overflows. */
+/* Losses beyond the noise, with a queue: it overflows. */
 static bool overflown(const struct wh_lambda_compete *compete, double noise)
 {
 	double mean = noise * compete->round_pkts_seen;
 
-	return compete->round_lost_pkts > mean + params.sigmas * sqrt(mean);
+	return compete->round_lost_pkts > mean + params.sigmas * sqrt(mean) &&
+	       compete->round_peak_s >= params.low * compete->longest_s;
 }
 
 static void cut(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t sent_pkts)
@@ -53,6 +54,7 @@ static void cut(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t se
 	compete->cut_from_pkts = compete->window_pkts;
 	compete->cut_tsc = now_tsc;
 	compete->cut_pkts = sent_pkts;
+	compete->longest_s *= params.peak_fades;
 	compete->window_pkts = fmax(params.shrink * compete->window_pkts, params.window_least_pkts);
 	compete->round_lost_pkts = compete->round_pkts_seen = 0.0;
 }
