@@ -219,12 +219,16 @@ static bool is_phantom(struct wh_control *control)
 	return true;
 }
 
-/* Much less than the line arrives while a queue stands: others take the rest. */
+/*
+ * Much less arrives while a queue stands than ever arrived alone: others take the rest. They may
+ * have taken it little by little, so that what was sent a moment ago says nothing, except at the
+ * start, when it is all that is known.
+ */
 static bool others_are_here(const struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
 	const struct wh_lambda_path *path = &lambda->path;
 	double sent_pps = wh_lambda_path_sent_before_pps(path, event, lambda->rate_pps);
-	double had_pps = fmin(lambda->own_pps, sent_pps);
+	double had_pps = lambda->seeks ? fmin(lambda->own_pps, sent_pps) : lambda->own_pps;
 
 	return !event->held_up && !path->sample.held_up &&
 	       wh_lambda_stands_s(lambda) > wh_lambda_window_s(lambda) &&

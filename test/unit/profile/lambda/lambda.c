@@ -210,10 +210,10 @@ static void test_doubt(void)
 	double least_pps = INFINITY;
 
 	way->bps *= 0.4;
-	way_run(way, slow_tsc + 6 * MS);
+	way_run(way, slow_tsc + 4 * MS);
 	way->bps /= 0.4;
 
-	for (int ms = 6; ms < 300; ms++) {
+	for (int ms = 4; ms < 300; ms++) {
 		way_run(way, slow_tsc + (uint64_t)ms * MS);
 		least_pps = fmin(least_pps, wh_lambda_view_of(&way->control)->rate_pps);
 	}
@@ -223,6 +223,35 @@ static void test_doubt(void)
 	way_run(way, way->now_tsc + 2 * RTT);
 	CU_ASSERT(wh_lambda_view_of(&way->control)->rate_pps < 0.6 * line_pps);
 	free(way);
+}
+
+/*
+ * Others have taken a part little by little: while a queue stands, little less arrives than was
+ * sent a moment ago, but much less than once arrived alone.
+ */
+static void test_taken_slowly(void)
+{
+	const double alone[] = {1.05, 1.2};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct way *way = way_of(1e9, RTT, BDP);
+		bool shares = false;
+
+		way_begin(way, 0, 0);
+		way_run(way, 30 * RTT);
+
+		struct wh_lambda *lambda = wh_lambda_state_of(&way->control);
+
+		CU_ASSERT_EQUAL(lambda->mode, WH_LAMBDA_HOLD);
+		lambda->own_pps *= alone[i];
+		way->bps *= 0.98;
+		for (uint64_t turn = 31; turn <= 40; turn++) {
+			way_run(way, turn * RTT);
+			shares |= lambda->mode >= WH_LAMBDA_CUT;
+		}
+		CU_ASSERT_EQUAL(shares, i == 1);
+		free(way);
+	}
 }
 
 /* What is sent after a pause of the stream is news only a round trip later: nothing is fetched. */
@@ -496,6 +525,7 @@ CU_TestInfo wh_tests[] = {
 	{"policer", test_policer},
 	{"a host that pauses", test_host_pauses},
 	{"doubt", test_doubt},
+	{"taken slowly", test_taken_slowly},
 	{"idle", test_idle},
 	{"train again", test_train_again},
 	{"a train is lost but for one packet", test_train_lost},
