@@ -221,8 +221,8 @@ static bool is_phantom(struct wh_control *control)
 
 /*
  * Much less arrives while a queue stands than ever arrived alone: others take the rest. They may
- * have taken it little by little, so that what was sent a moment ago says nothing, except at the
- * start, when it is all that is known.
+ * have taken it little by little, so that what was sent a moment ago says nothing. At the start
+ * what arrived alone is what the train told, which may be too much: what was sent bounds it.
  */
 static bool others_are_here(const struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
