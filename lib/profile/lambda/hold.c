@@ -221,20 +221,16 @@ static bool is_phantom(struct wh_control *control)
 
 /*
  * Much less arrives while a queue stands than ever arrived alone: others take the rest. They may
- * have taken it little by little, so that what was sent a moment ago says nothing. At the start
- * what arrived alone is what the train told, which may be too much: what was sent bounds it.
+ * have taken it little by little, so that what was sent a moment ago says nothing.
  */
 static bool others_are_here(const struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
 	const struct wh_lambda_path *path = &lambda->path;
-	double sent_pps = wh_lambda_path_sent_before_pps(path, event, lambda->rate_pps);
-	double had_pps = lambda->seeks ? fmin(lambda->own_pps, sent_pps) : lambda->own_pps;
 
 	return !event->held_up && !path->sample.held_up &&
 	       wh_lambda_stands_s(lambda) > wh_lambda_window_s(lambda) &&
 	       wh_lambda_path_pause_s(path, lambda->rate_pps) == 0.0 &&
-	       wh_lambda_part_pps(lambda) <
-		       (lambda->seeks ? params.overload : params.others) * had_pps;
+	       wh_lambda_part_pps(lambda) < params.others * lambda->own_pps;
 }
 
 /* The rate after a sample. */

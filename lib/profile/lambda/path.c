@@ -185,9 +185,6 @@ void wh_lambda_path_hear(
 
 void wh_lambda_path_mark(struct wh_lambda_path *path, uint64_t now_tsc, uint64_t sent_pkts)
 {
-	if (now_tsc > path->mark_tsc && sent_pkts > path->mark_pkts)
-		path->before_pps = (double)(sent_pkts - path->mark_pkts) /
-				   wh_lambda_since_s(path, now_tsc, path->mark_tsc);
 	path->mark_pkts = sent_pkts;
 	path->mark_tsc = now_tsc;
 	path->filling = false;
@@ -204,13 +201,6 @@ static double sent_pps_of(const struct wh_lambda_path *path, const struct wh_del
 	if (span_s * allowed_pps < 1.0)
 		return allowed_pps;
 	return fmin((double)(event->sent_pkts - path->mark_pkts) / span_s, allowed_pps);
-}
-
-double wh_lambda_path_sent_before_pps(const struct wh_lambda_path *path,
-	const struct wh_delivery_event *event, double allowed_pps)
-{
-	return path->filling || path->before_pps == 0.0 ? sent_pps_of(path, event, allowed_pps)
-							: path->before_pps;
 }
 
 bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_event *event,

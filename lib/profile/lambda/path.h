@@ -55,8 +55,7 @@ struct wh_lambda_path {
 
 	uint64_t mark_pkts; /* packets sent when the rate was changed */
 	uint64_t mark_tsc;
-	double before_pps; /* sent between the previous mark and this one; 0: nothing */
-	bool filling;      /* marked packets are arriving */
+	bool filling; /* marked packets are arriving */
 	uint64_t from_seen_pkts, from_delivered_pkts, from_lost_runs;
 	uint64_t from_arrived_tsc, from_tsc;
 	double paused_s; /* since the mark */
@@ -92,10 +91,6 @@ void wh_lambda_path_mark(struct wh_lambda_path *path, uint64_t now_tsc, uint64_t
  */
 bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_event *event,
 	uint64_t pkts, double span_s, double rate_pps);
-
-/* The rate at which the packets were sent that arrive now: until marked ones do, that before. */
-double wh_lambda_path_sent_before_pps(const struct wh_lambda_path *path,
-	const struct wh_delivery_event *event, double allowed_pps);
 
 /* 0 if `then_tsc` is yet to come. */
 static inline double wh_lambda_since_s(
