@@ -289,7 +289,7 @@ static void fill_service(struct demo *demo, int out_fd)
 			.peer_openings_s = 1,
 			.peer_lines_s = 1,
 			.lines_s = 1},
-		.allow = {settings->ipv4},
+		.allow = {settings->port[0].ipv4},
 		.allows = 1,
 		.anew = true,
 		.on_file = on_arrived,

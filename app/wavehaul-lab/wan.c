@@ -86,14 +86,14 @@ static void tell_offload(struct wan *wan, uint32_t end)
 		wh_say("frames larger than the MTU of %u arrive from %s and are dropped: raise "
 		       "--mtu; or, if the kernel behind it leaves segmentation to its NIC, run "
 		       "'ethtool -K IFACE tx off' at that end",
-			wan->plan.mtu, wan->plan.settings.ports[end]);
+			wan->plan.mtu, wan->plan.settings.port[end].name);
 	}
 	if (!wan->told_sums[end] && stats->partial_sums >= PARTIAL_SUMS_TOLD) {
 		wan->told_sums[end] = true;
 		wh_say("TCP and UDP frames from %s have incomplete checksums, and their receivers "
 		       "will drop them: the kernel behind it leaves checksums to its NIC; run "
 		       "'ethtool -K IFACE tx off' at that end",
-			wan->plan.settings.ports[end]);
+			wan->plan.settings.port[end].name);
 	}
 }
 
@@ -330,7 +330,7 @@ static int open_capture(struct wan *wan)
 		.path = settings->pcap,
 		.bytes_max = settings->pcap_bytes,
 		.snap_bytes = settings->pcap_snap_bytes,
-		.port = {settings->ports[WH_EMULATOR_A], settings->ports[WH_EMULATOR_B]},
+		.port = {settings->port[WH_EMULATOR_A].name, settings->port[WH_EMULATOR_B].name},
 		.hz = wan->runtime.hz,
 	};
 
@@ -490,7 +490,7 @@ int wh_verb_wan(int argc, char **argv)
 		status = run(wan, &result);
 		result.exit_status = status;
 		for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
-			result.port[end] = wan->plan.settings.ports[end];
+			result.port[end] = wan->plan.settings.port[end].name;
 		if (wan->plan.settings.json || wan->plan.settings.json_stream)
 			wh_wan_print_json(&result, wan->plan.settings.json_stream);
 		else if (result.seconds > 0)

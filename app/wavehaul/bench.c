@@ -268,7 +268,7 @@ static int run(void *context)
 	if (status != WH_EXIT_OK)
 		return wh_fail(status, "out of memory for the sessions; open fewer");
 
-	struct wh_guard guard = wh_wanted_guard(&bench->settings, &bench->on.host.spec);
+	struct wh_guard guard = wh_wanted_guard(&bench->settings, &bench->on.host);
 
 	wh_sealed_guard(&bench->sealed, &guard);
 	status = wh_wanted_guard_enter(&bench->settings, &guard);

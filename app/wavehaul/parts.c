@@ -133,7 +133,7 @@ int wh_verb_parts(int argc, char **argv)
 	int status = wh_settings_read(&parts->settings, WH_VERB_PARTS, argc, argv);
 
 	if (status < 0) {
-		wh_guard_init(&guard, true, "", false, NULL);
+		wh_guard_init(&guard, true, "", false, NULL, 0);
 		parts->settings.resume = WH_RESUME_SPARSE;
 		/* Looking must not delete expired parts. */
 		parts->settings.keep_parts_ns = UINT64_MAX;

@@ -51,7 +51,7 @@ static uint64_t line_bps(const struct probe *probe)
 {
 	if (probe->settings.probe_bps != WH_RATE_MAX)
 		return probe->settings.probe_bps;
-	return probe->on.host.ctx.line_bps;
+	return probe->on.host.ctx.line_bps[0];
 }
 
 static struct wh_prober_config prober_config(const struct probe *probe)
@@ -244,7 +244,7 @@ static struct wh_kept_place place_of(const struct probe *probe)
 	return (struct wh_kept_place){
 		.folder = probe->settings.state,
 		.peer = probe->peer_text,
-		.port = probe->settings.port,
+		.port = probe->settings.port[0].name,
 	};
 }
 

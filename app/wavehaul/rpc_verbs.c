@@ -166,7 +166,7 @@ static int conclude(struct rpc *rpc)
 /* Before a peer's first packet is read. */
 static int enter_guard(struct rpc *rpc)
 {
-	struct wh_guard guard = wh_wanted_guard(&rpc->settings, &rpc->on.host.spec);
+	struct wh_guard guard = wh_wanted_guard(&rpc->settings, &rpc->on.host);
 
 	wh_sealed_guard(&rpc->sealed, &guard);
 	return wh_wanted_guard_enter(&rpc->settings, &guard);

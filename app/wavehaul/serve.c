@@ -79,12 +79,12 @@ static void say_what_is_served(const struct serve *serve)
 	char ipv6[WH_ADDRESS_TEXT_BYTES] = "";
 	char shown[WH_FINGERPRINT_BYTES];
 
-	if (settings->ipv4.address.family != 0)
-		wh_address_text(&settings->ipv4.address, ipv4);
-	if (settings->ipv6.address.family != 0)
-		wh_address_text(&settings->ipv6.address, ipv6);
+	if (settings->port[0].ipv4.address.family != 0)
+		wh_address_text(&settings->port[0].ipv4.address, ipv4);
+	if (settings->port[0].ipv6.address.family != 0)
+		wh_address_text(&settings->port[0].ipv6.address, ipv6);
 	fprintf(stderr, "wavehaul: serving %s on %s, %s%s%s UDP %u, MTU %u, to %s\n",
-		settings->root, settings->port, ipv4,
+		settings->root, settings->port[0].name, ipv4,
 		ipv4[0] != '\0' && ipv6[0] != '\0' ? " and " : "", ipv6, settings->udp_port,
 		settings->mtu_bytes,
 		settings->allows > 0 ? "the subnets of --allow" : "its own subnet");
@@ -193,8 +193,8 @@ static int enter_guard(struct serve *serve)
 {
 	struct wh_guard guard;
 
-	wh_guard_init(
-		&guard, serve->settings.no_guard, serve->settings.user, true, &serve->on.host.spec);
+	wh_guard_init(&guard, serve->settings.no_guard, serve->settings.user, true,
+		serve->on.host.spec, serve->on.host.ports);
 	guard.owners = serve->settings.owners;
 	guard.set_ids = serve->settings.set_ids;
 	wh_guard_let(&guard, serve->service.own.here.root_fd, WH_LET_WRITE);
@@ -389,7 +389,7 @@ static int run_guarded(struct serve *serve)
 	wh_history_writer_open(&serve->writer, serve->served.state, serve->settings.keep_records_ns,
 		&serve->control);
 	start_control(serve);
-	if (wh_notify_ready(&serve->notify, serve->settings.root, serve->settings.port,
+	if (wh_notify_ready(&serve->notify, serve->settings.root, serve->settings.port[0].name,
 		    serve->settings.udp_port) != 0)
 		wh_say("no thread watches the cores: a watchdog will end this");
 	if (serve->settings.client != NULL)

@@ -242,6 +242,13 @@ static inline uint16_t wh_port_send_room(const struct wh_port *port, uint16_t qu
 
 const struct wh_port_stats *wh_port_stats(const struct wh_port *port, uint16_t queue);
 
+/* Counter by counter. */
+static inline void wh_port_stats_add(struct wh_port_stats *sum, const struct wh_port_stats *stats)
+{
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(uint64_t); i++)
+		((uint64_t *)sum)[i] += ((const uint64_t *)stats)[i];
+}
+
 /*
  * Sum over the queues, with the device's own counters while it is started. On no core that moves
  * packets: a NIC may take some time to answer.

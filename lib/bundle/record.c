@@ -191,6 +191,7 @@ static const struct wh_record_field ready_fields[] = {
 	FIELD(ready, queues, 1, UINT16_MAX),
 	FIELD(ready, as_name, 0, 1),
 	FIELD(ready, keeps, 0, WH_CHOICE_KEEPS >> WH_CHOICE_KEEPS_SHIFT),
+	FIELD(ready, ports, 1, WH_READY_PORTS_MAX),
 };
 
 static const struct wh_record_field report_fields[] = {
@@ -283,7 +284,7 @@ static const struct wh_record_shape shapes[] = {
 	[WH_RECORD_BLOCKS] = SHAPE(blocks_fields, blocks.count),
 	[WH_RECORD_HELLO] = SHAPE(hello_fields, hello.terms),
 	[WH_RECORD_REFUSED] = SHAPE(refused_fields, refused.text_bytes),
-	[WH_RECORD_READY] = SHAPE(ready_fields, ready.keeps),
+	[WH_RECORD_READY] = SHAPE(ready_fields, ready.ports),
 	[WH_RECORD_REPORT] = SHAPE(report_fields, report.worker_cycles),
 	[WH_RECORD_WAITS] = SHAPE(waits_fields, waits.waits),
 	[WH_RECORD_ITEM] = SHAPE(item_fields, item.matched),
@@ -319,6 +320,7 @@ static const struct part parts[][PARTS_MAX] = {
 	[WH_RECORD_FAULT] = {TEXT(fault.path)},
 	[WH_RECORD_BLOCKS] = {PART(blocks.digests, blocks.count, WH_DIGEST_BYTES, false)},
 	[WH_RECORD_REFUSED] = {TEXT(refused.text)},
+	[WH_RECORD_READY] = {PART(ready.addresses, ready.ports, WH_READY_ADDRESS_BYTES, false)},
 	[WH_RECORD_ITEM] = {TEXT(item.path), TEXT(item.link)},
 	[WH_RECORD_ORDER] = {TEXT(order.host), TEXT(order.path), TEXT(order.rate),
 		TEXT(order.words)},

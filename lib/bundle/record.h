@@ -57,7 +57,7 @@
 #include "base/chunk.h"
 #include "bundle/choice.h"
 
-#define WH_BUNDLE_VERSION 13
+#define WH_BUNDLE_VERSION 14
 
 /* Files up to this size are contained in their ENTRY; larger ones are sent in extents. */
 #define WH_INLINE_BYTES_MAX (UINT32_C(256) << 10)
@@ -429,6 +429,10 @@ static inline bool wh_order_status_is_over(const struct wh_order_status *order_s
 	       order_status->state >= WH_ORDER_STATUS_DONE;
 }
 
+/* Ports of a server that READY names, and the bytes of each there. */
+#define WH_READY_PORTS_MAX     4
+#define WH_READY_ADDRESS_BYTES 17
+
 struct wh_record {
 	enum wh_record_type type;
 	union {
@@ -504,6 +508,12 @@ struct wh_record {
 			 */
 			bool as_name;
 			uint8_t keeps; /* send: the wishes that are granted there */
+			/*
+			 * Its ports, as the client's family of addresses reaches them: first the
+			 * one of this job. Each is that number, 4 or 6, and an IP address.
+			 */
+			uint8_t ports;
+			const uint8_t *addresses;
 		} ready;
 		struct wh_bench_report report;
 		struct wh_waits_told waits;

@@ -144,7 +144,7 @@ static void test_by_number_of_cpus(void)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		const struct wh_host_settings settings = {.queues = cases[i].queues};
+		const struct wh_host_settings settings = {.ports = 1, .queues = cases[i].queues};
 		const struct wh_cpu_list allowed = cpus(0, cases[i].cpus);
 		struct wh_cores cores = place(&settings, &allowed);
 
@@ -193,7 +193,7 @@ static void test_as_named(void)
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const struct wh_host_settings settings = {
-			.queues = cases[i].queues,
+			.ports = 1, .queues = cases[i].queues,
 			.rx_cpus = digits(cases[i].rx),
 			.tx_cpus = digits(cases[i].tx),
 			.worker_cpus = digits(cases[i].worker),
@@ -224,7 +224,7 @@ static void test_refused(void)
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const struct wh_host_settings settings = {
-			.queues = 1,
+			.ports = 1, .queues = 1,
 			.rx_cpus = digits(cases[i].rx),
 			.tx_cpus = digits(cases[i].tx),
 			.worker_cpus = digits(cases[i].worker),
@@ -260,7 +260,7 @@ static void test_near(void)
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const struct wh_host_settings settings = {
-			.queues = cases[i].queues, .worker_cpus = digits(cases[i].worker)};
+			.ports = 1, .queues = cases[i].queues, .worker_cpus = digits(cases[i].worker)};
 		const struct wh_cpu_list allowed = digits(cases[i].allowed);
 		struct wh_cores cores = place_near(&settings, &allowed, cases[i].near);
 
@@ -294,7 +294,7 @@ static void test_every_number(void)
 {
 	for (uint32_t count = 1; count <= WH_SETTINGS_CPUS_MAX; count++) {
 		for (uint32_t queues = 1; queues <= WH_PORT_QUEUES_MAX; queues++) {
-			const struct wh_host_settings settings = {.queues = queues};
+			const struct wh_host_settings settings = {.ports = 1, .queues = queues};
 			const struct wh_cpu_list allowed = cpus(100, count);
 			struct wh_cores cores = place(&settings, &allowed);
 			uint32_t left = count > 2 * queues ? count - 2 * queues : 1;
@@ -316,7 +316,7 @@ static void test_many_cpus(void)
 	struct wh_cpu_list first = cpus(0, WH_SETTINGS_CPUS_MAX);
 	struct wh_cores_allowed allowed = allow(&first, 0);
 	const struct wh_host_settings settings = {
-		.queues = 1, .rx_cpus = cpus(200, 1), .tx_cpus = cpus(201, 1)};
+		.ports = 1, .queues = 1, .rx_cpus = cpus(200, 1), .tx_cpus = cpus(201, 1)};
 	struct wh_cores cores;
 	char why[WHY_BYTES] = "";
 
@@ -345,7 +345,7 @@ static void test_sends_alone(void)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		const struct wh_host_settings settings = {.queues = cases[i].queues};
+		const struct wh_host_settings settings = {.ports = 1, .queues = cases[i].queues};
 		const struct wh_cpu_list allowed = cpus(0, cases[i].cpus);
 		struct wh_cores cores = place(&settings, &allowed);
 
@@ -372,8 +372,8 @@ static void test_books(void)
 		{"01234567", 1, "2", "0w 4w 5w 6w 7w 1r0 3s0 2b0"},
 	};
 	const struct wh_host_settings both = {
-		.queues = 1, .rx_cpus = digits("1"), .books_cpus = digits("21")};
-	const struct wh_host_settings foreign = {.queues = 1, .books_cpus = digits("9")};
+		.ports = 1, .queues = 1, .rx_cpus = digits("1"), .books_cpus = digits("21")};
+	const struct wh_host_settings foreign = {.ports = 1, .queues = 1, .books_cpus = digits("9")};
 	const struct wh_cpu_list four = digits("0123");
 	const struct wh_cores_allowed allowed = allow(&four, 4);
 	char why[WHY_BYTES] = "";
@@ -381,7 +381,7 @@ static void test_books(void)
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const struct wh_host_settings settings = {
-			.queues = cases[i].queues, .books_cpus = digits(cases[i].books)};
+			.ports = 1, .queues = cases[i].queues, .books_cpus = digits(cases[i].books)};
 		const struct wh_cpu_list cpus = digits(cases[i].allowed);
 
 		cores = place(&settings, &cpus);
@@ -397,13 +397,13 @@ static void test_books(void)
 static void test_sends_with_others(void)
 {
 	const struct wh_host_settings two = {
-		.queues = 2,
+		.ports = 1, .queues = 2,
 		.rx_cpus = digits("1"),
 		.tx_cpus = digits("2"),
 		.worker_cpus = digits("0"),
 	};
 	const struct wh_host_settings beside = {
-		.queues = 1,
+		.ports = 1, .queues = 1,
 		.rx_cpus = digits("1"),
 		.tx_cpus = digits("2"),
 		.worker_cpus = digits("02"),

@@ -579,8 +579,28 @@ static void test_answers(void)
 		CU_ASSERT_EQUAL(
 			wh_report_is_possible(&report, &before, 3 * HZ, 4000), cases[i].possible);
 	}
-	for (uint32_t queues = 0; queues <= UINT16_MAX; queues++)
-		CU_ASSERT_EQUAL(wh_ready_is_possible(queues), queues >= 1 && queues <= 16);
+}
+
+static void test_ready(void)
+{
+	uint8_t addresses[WH_READY_PORTS_MAX * WH_READY_ADDRESS_BYTES] = {
+		4, 192, 0, 2, 1, [WH_READY_ADDRESS_BYTES] = 4, 192, 0, 2, 9};
+	struct wh_record ready = {
+		.type = WH_RECORD_READY, .ready = {.ports = 2, .addresses = addresses}};
+	struct wh_address peers[WH_READY_PORTS_MAX];
+
+	for (uint32_t queues = 0; queues <= UINT16_MAX; queues++) {
+		ready.ready.queues = (uint16_t)queues;
+		CU_ASSERT_EQUAL(
+			wh_ready_is_possible(&ready, WH_IPV4), queues >= 1 && queues <= 16);
+	}
+	ready.ready.queues = 1;
+	CU_ASSERT_EQUAL(wh_ready_peers(&ready, peers), 2);
+	CU_ASSERT_EQUAL(peers[0].family, WH_IPV4);
+	CU_ASSERT_EQUAL(memcmp(peers[1].ip, (uint8_t[16]){192, 0, 2, 9}, 16), 0);
+	CU_ASSERT_FALSE(wh_ready_is_possible(&ready, WH_IPV6));
+	addresses[WH_READY_ADDRESS_BYTES] = WH_IPV6;
+	CU_ASSERT_FALSE(wh_ready_is_possible(&ready, WH_IPV4));
 }
 
 /* The client's wish, and of the planner's constants what our operator told, or its profile says. */
@@ -761,6 +781,7 @@ CU_TestInfo wh_tests[] = {
 	{"repair of a client", test_repair_of_client},
 	{"possible ones open", test_possible_ones_open},
 	{"answers", test_answers},
+	{"READY", test_ready},
 	{"idle", test_idle},
 	{"a request at both ends", test_both_ends},
 	{"lanes of a request", test_lanes},

@@ -326,21 +326,21 @@ static void test_fields(void)
 			"4s|--size|5K|--reverse|--idle|6|--json|--verbose|--eal|-m 64|--fec|200,55|"
 			"--code|tornado|--fec-target|1e-6|--fec-ceiling|40%");
 	CU_ASSERT_EQUAL(rig.status, -1);
-	CU_ASSERT_STRING_EQUAL(s->port, "P");
+	CU_ASSERT_STRING_EQUAL(s->port[0].name, "P");
 	CU_ASSERT_EQUAL(s->queues, 2);
 	CU_ASSERT_EQUAL(s->mtu_bytes, 9000);
 	CU_ASSERT_EQUAL(s->vlan, 7);
 	CU_ASSERT_EQUAL(s->rx_descriptors, 11);
 	CU_ASSERT_EQUAL(s->tx_descriptors, 12);
-	CU_ASSERT_EQUAL(s->ipv4.address.family, WH_IPV4);
-	CU_ASSERT_EQUAL(memcmp(s->ipv4.address.ip, (uint8_t[16]){192, 0, 2, 9}, 16), 0);
-	CU_ASSERT_EQUAL(s->ipv4.prefix_bits, 24);
-	CU_ASSERT_EQUAL(s->ipv6.address.family, WH_IPV6);
-	CU_ASSERT_EQUAL(memcmp(s->ipv6.address.ip, ip6, 16), 0);
-	CU_ASSERT_EQUAL(s->ipv6.prefix_bits, 64);
-	CU_ASSERT_EQUAL(s->ipv4.address.port, 0);
-	CU_ASSERT_EQUAL(memcmp(s->gateway4.ip, (uint8_t[16]){192, 0, 2, 1}, 16), 0);
-	CU_ASSERT_EQUAL(memcmp(s->gateway6.ip, (uint8_t[16]){0xfe, 0x80, [15] = 1}, 16), 0);
+	CU_ASSERT_EQUAL(s->port[0].ipv4.address.family, WH_IPV4);
+	CU_ASSERT_EQUAL(memcmp(s->port[0].ipv4.address.ip, (uint8_t[16]){192, 0, 2, 9}, 16), 0);
+	CU_ASSERT_EQUAL(s->port[0].ipv4.prefix_bits, 24);
+	CU_ASSERT_EQUAL(s->port[0].ipv6.address.family, WH_IPV6);
+	CU_ASSERT_EQUAL(memcmp(s->port[0].ipv6.address.ip, ip6, 16), 0);
+	CU_ASSERT_EQUAL(s->port[0].ipv6.prefix_bits, 64);
+	CU_ASSERT_EQUAL(s->port[0].ipv4.address.port, 0);
+	CU_ASSERT_EQUAL(memcmp(s->port[0].gateway4.ip, (uint8_t[16]){192, 0, 2, 1}, 16), 0);
+	CU_ASSERT_EQUAL(memcmp(s->port[0].gateway6.ip, (uint8_t[16]){0xfe, 0x80, [15] = 1}, 16), 0);
 	CU_ASSERT_EQUAL(s->udp_port, 6000);
 	CU_ASSERT_EQUAL(s->rx_cpus.count, 3);
 	CU_ASSERT_EQUAL(memcmp(s->rx_cpus.cpu, (uint16_t[]){3, 1, 2}, 3 * sizeof(uint16_t)), 0);
@@ -395,7 +395,7 @@ static void test_standards(void)
 	CU_ASSERT_EQUAL(s->peer_openings_s, 100);
 	CU_ASSERT_EQUAL(s->peer_lines_s, 5);
 	CU_ASSERT_EQUAL(s->time_ns, 10000000000);
-	CU_ASSERT_EQUAL(s->gateway4.family + s->gateway6.family + s->ipv6.address.family, 0);
+	CU_ASSERT_EQUAL(s->port[0].gateway4.family + s->port[0].gateway6.family + s->port[0].ipv6.address.family, 0);
 	CU_ASSERT_EQUAL(rig.settings.operand_count, 0);
 	wh_rig_read(&rig, WH_VERB_SEND, WHOLE);
 	CU_ASSERT_EQUAL(s->buffer_bytes, 512 << 20);
@@ -714,7 +714,7 @@ static void test_repeated_flags(void)
 	CU_ASSERT_EQUAL(rig.status, -1);
 	CU_ASSERT_EQUAL(rig.settings.rate_bps, UINT64_C(2000000000));
 	CU_ASSERT_TRUE(rig.settings.json);
-	CU_ASSERT_STRING_EQUAL(rig.settings.port, "P");
+	CU_ASSERT_STRING_EQUAL(rig.settings.port[0].name, "P");
 }
 
 static void test_subnet_has(void)

@@ -112,8 +112,8 @@ static void expect_whole(const char *text)
 	CU_ASSERT_EQUAL(rig.status, -1);
 	CU_ASSERT_STRING_EQUAL(rig.said, "");
 	CU_ASSERT_EQUAL(rig.settings.mtu_bytes, 9000);
-	CU_ASSERT_STRING_EQUAL(rig.settings.port, "memif:/x");
-	CU_ASSERT_EQUAL(rig.settings.ipv4.prefix_bits, 24);
+	CU_ASSERT_STRING_EQUAL(rig.settings.port[0].name, "memif:/x");
+	CU_ASSERT_EQUAL(rig.settings.port[0].ipv4.prefix_bits, 24);
 }
 
 static void test_forms(void)
@@ -159,7 +159,7 @@ static void test_flags_after_file(void)
 	read_text(WH_VERB_SERVE, text, "--mtu|1500|--allow|11.0.0.0/8|--allow|12.0.0.0/8");
 	CU_ASSERT_EQUAL(rig.status, -1);
 	CU_ASSERT_EQUAL(rig.settings.mtu_bytes, 1500);
-	CU_ASSERT_STRING_EQUAL(rig.settings.port, "a");
+	CU_ASSERT_STRING_EQUAL(rig.settings.port[0].name, "a");
 	CU_ASSERT_STRING_EQUAL(rig.settings.root, "/srv");
 	CU_ASSERT_STRING_EQUAL(
 		wh_rig_value(&rig, WH_VERB_SERVE, "serve.allow"), "11.0.0.0/8, 12.0.0.0/8");
@@ -179,7 +179,7 @@ static void test_flags_after_file(void)
 	wh_rig_read(&rig, WH_VERB_SERVE, words);
 	CU_ASSERT_EQUAL(rig.status, -1);
 	CU_ASSERT_EQUAL(rig.settings.mtu_bytes, 1501);
-	CU_ASSERT_STRING_EQUAL(rig.settings.port, "a");
+	CU_ASSERT_STRING_EQUAL(rig.settings.port[0].name, "a");
 }
 
 /* A value may be as long as the same text as a flag, and a line as long as it likes. */
@@ -320,7 +320,7 @@ static void expect_example(const char *name, enum wh_verb verb, const char *port
 	wh_rig_read(&rig, verb, words);
 	CU_ASSERT_EQUAL(rig.status, -1);
 	CU_ASSERT_STRING_EQUAL(rig.said, "");
-	CU_ASSERT_STRING_EQUAL(rig.settings.port, port);
+	CU_ASSERT_STRING_EQUAL(rig.settings.port[0].name, port);
 	strcat(words, "|--print-config");
 	wh_rig_read(&rig, verb, words);
 	CU_ASSERT_EQUAL(rig.status, WH_EXIT_OK);

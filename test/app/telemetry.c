@@ -189,23 +189,25 @@ static void open_shard(uint32_t number)
 
 static void open_host(void)
 {
+	settings.ports = 1;
 	settings.queues = QUEUES;
 	host = (struct wh_host){
 		.ctx = {.settings = &settings, .hz = rte_get_tsc_hz()},
 		.runtime = &runtime,
+		.ports = 1,
 		.shards = QUEUES,
 	};
-	snprintf(host.spec.ethdev, sizeof(host.spec.ethdev), "net_memif0");
-	host.port = calloc(1, sizeof(*host.port));
+	snprintf(host.spec[0].ethdev, sizeof(host.spec[0].ethdev), "net_memif0");
+	host.at[0].port = calloc(1, sizeof(*host.at[0].port));
 	host.netif = aligned_alloc(64, RTE_ALIGN_CEIL(QUEUES * sizeof(*host.netif), 64));
 	runtime.loop = calloc(WH_SETTINGS_CPUS_MAX, sizeof(*runtime.loop));
 	chunk_memory = aligned_alloc(WH_CHUNK_ALIGN, 16 * WH_CHUNK_ALIGN);
-	WH_ASSERT(host.port != NULL && host.netif != NULL && runtime.loop != NULL);
+	WH_ASSERT(host.at[0].port != NULL && host.netif != NULL && runtime.loop != NULL);
 	WH_ASSERT(chunk_memory != NULL);
-	host.port->queues = QUEUES;
-	host.port->mtu = 9000;
-	host.port->link_up = true;
-	host.port->steering = WH_PORT_STEER_PAIRED;
+	host.at[0].port->queues = QUEUES;
+	host.at[0].port->mtu = 9000;
+	host.at[0].port->link_up = true;
+	host.at[0].port->steering = WH_PORT_STEER_PAIRED;
 	for (uint32_t i = 0; i < QUEUES; i++)
 		open_shard(i);
 	runtime.cores = (struct wh_cores){
@@ -278,7 +280,7 @@ static void close_host(void)
 	free(chunk_memory);
 	free(runtime.loop);
 	free(host.netif);
-	free(host.port);
+	free(host.at[0].port);
 	memset(&host, 0xee, sizeof(host));
 	memset(&jobs, 0xee, sizeof(jobs));
 }
@@ -476,7 +478,7 @@ static void test_unanswered(void)
 /* Counters of a queue: of each kind another number. */
 static void count_queue(uint32_t queue, uint64_t factor)
 {
-	struct wh_port_stats *port = &host.port->queue[queue].stats;
+	struct wh_port_stats *port = &host.at[0].port->queue[queue].stats;
 	struct wh_netif *netif = &host.netif[queue];
 	struct wh_endpoint_stats *endpoint = &netif->endpoint.stats;
 
@@ -548,7 +550,7 @@ static void test_ports(void)
 
 	count_queue(0, 1);
 	count_queue(1, 1000);
-	host.port->nic_counters = (struct wh_nic_counters){1, .known = {1}, .value = {9}};
+	host.at[0].port->nic_counters = (struct wh_nic_counters){1, .known = {1}, .value = {9}};
 	for (size_t i = 0; i < RTE_DIM(commands); i++) {
 		json_t *ports = ask(commands[i]);
 

@@ -220,7 +220,7 @@ void house_start(struct house *house, uint32_t i, const struct wh_service *servi
 	process->stopped = false;
 	process->loop[0] = process->loop[1] = (struct wh_loop){0};
 	settings->udp_port = UDP_PORT;
-	settings->ipv4 = (struct wh_subnet){.address = house_address(i), .prefix_bits = 24};
+	settings->port[0].ipv4 = (struct wh_subnet){.address = house_address(i), .prefix_bits = 24};
 	provide_memory(process);
 	open_host_ctx(process);
 	process->jobs = (struct wh_jobs){0};

@@ -46,6 +46,7 @@ struct wh_request story_request(uint64_t rate_bps)
 struct wh_host_settings story_settings(void)
 {
 	return (struct wh_host_settings){
+		.ports = 1,
 		.queues = HOUSE_QUEUES_MAX,
 		.mtu_bytes = 1500,
 		.buffer_bytes = UINT64_C(128) << 20,

@@ -37,6 +37,7 @@ static void make_identity(void)
 static void draw_settings(struct world *w, struct wh_host_settings *settings, uint32_t lanes)
 {
 	*settings = (struct wh_host_settings){
+		.ports = 1,
 		.queues = 1 + (uint32_t)wh_prng_below(&w->prng, HOUSE_QUEUES_MAX),
 		.mtu_bytes = w->mtu_bytes,
 		.handshake = w->with_handshake ? &one_of_us : NULL,

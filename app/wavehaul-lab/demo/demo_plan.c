@@ -114,7 +114,8 @@ static struct wh_settings settings_of(
 	settings.queues = 1;
 	settings.parallel = 1;
 	settings.udp_port = WH_UDP_PORT_DEFAULT;
-	settings.ipv4 = (struct wh_subnet){
+	settings.ports = 1;
+	settings.port[0].ipv4 = (struct wh_subnet){
 		.address = {.family = WH_IPV4, .ip = {192, 0, 2, (uint8_t)(end + 1)}},
 		.prefix_bits = 24,
 	};

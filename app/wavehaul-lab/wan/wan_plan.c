@@ -107,7 +107,7 @@ static int check(struct wh_wan_plan *plan)
 		return wh_fail(WH_EXIT_USAGE,
 			"unexpected argument '%s'; name a port with --port %s",
 			settings->operands[0], settings->operands[0]);
-	if (settings->n_ports != WH_EMULATOR_ENDS)
+	if (settings->ports != WH_EMULATOR_ENDS)
 		return wh_fail(WH_EXIT_USAGE, "a wan joins two ports; write for example --port "
 					      "af_packet:veth1 --port af_packet:veth2");
 	if (delayed && wh_settings_given(settings, WH_VERB_WAN, "rtt"))
@@ -184,14 +184,14 @@ static bool has_frames(const struct wh_port_spec *spec, char *why, size_t why_by
 static bool read_ports(struct wh_wan_plan *plan, char *why, size_t why_bytes)
 {
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
-		if (wh_port_spec_read(plan->settings.ports[end], (uint16_t)end, &plan->spec[end],
+		if (wh_port_spec_read(plan->settings.port[end].name, (uint16_t)end, &plan->spec[end],
 			    why, why_bytes) != 0 ||
 			!has_frames(&plan->spec[end], why, why_bytes) ||
 			!wh_host_may_have(&plan->spec[end], why, why_bytes))
 			return false;
 	if (strcmp(plan->spec[WH_EMULATOR_A].target, plan->spec[WH_EMULATOR_B].target) == 0) {
 		snprintf(why, why_bytes, "both ports are %.60s: a wan joins two",
-			plan->settings.ports[WH_EMULATOR_A]);
+			plan->settings.port[WH_EMULATOR_A].name);
 		return false;
 	}
 	plan->mtu = plan->settings.mtu_bytes != 0 ? (uint16_t)plan->settings.mtu_bytes

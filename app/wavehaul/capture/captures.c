@@ -98,21 +98,24 @@ static bool is_watched(const struct wh_capture_direction *direction)
 static void seat(
 	struct wh_captures *captures, struct wh_capture *capture, uint32_t place, bool sits)
 {
+	uint32_t queues = captures->host->ctx.settings->queues;
+
 	for (uint32_t ring = 0; ring < capture->rings; ring++) {
 		struct wh_capture_direction *direction = direction_of(captures, capture, ring);
+		uint32_t shard = capture->first_queue + ring / 2;
 
 		if (sits)
 			direction->seat[place].filter = &capture->filter;
 		atomic_store_explicit(&direction->seat[place].frames,
 			sits ? &capture->frames[ring] : NULL, memory_order_release);
-		wh_port_set_tap(captures->host->port, (uint16_t)(capture->first_queue + ring / 2),
+		wh_port_set_tap(captures->host->at[shard / queues].port, (uint16_t)(shard % queues),
 			direction->leaves, is_watched(direction) ? &direction->tap : NULL);
 	}
 }
 
 static uint32_t whole_frame_bytes(const struct wh_captures *captures)
 {
-	return (uint32_t)captures->host->port->mtu + WH_ETHER_BYTES + WH_VLAN_BYTES;
+	return (uint32_t)captures->host->at[0].port->mtu + WH_ETHER_BYTES + WH_VLAN_BYTES;
 }
 
 /* Capacity of a ring, 2^n - 1 frames. */
@@ -182,7 +185,7 @@ static bool open_file(
 	struct wh_captures *captures, struct wh_capture *capture, struct wh_control_call *call)
 {
 	const char *name = capture->wanted.name;
-	const char *port = captures->host->spec.target;
+	uint32_t port = capture->first_queue / captures->host->ctx.settings->queues;
 	int fd = make_file(captures, name);
 
 	if (fd == -EEXIST)
@@ -200,7 +203,8 @@ static bool open_file(
 		close(fd);
 		return false;
 	}
-	wh_pcapng_add_interface(&capture->file, port, capture->wanted.snap_bytes);
+	wh_pcapng_add_interface(&capture->file, captures->host->spec[port].target,
+		capture->wanted.snap_bytes);
 	return true;
 }
 
@@ -280,7 +284,7 @@ static struct wh_capture *forget_oldest(struct wh_captures *captures)
 static bool prepare(struct wh_captures *captures, struct wh_capture *capture,
 	const struct wh_capture_wanted *wanted, struct wh_control_call *call)
 {
-	if (captures->host->port == NULL) {
+	if (captures->host->at[0].port == NULL) {
 		wh_control_fail(call, WH_EXIT_OTHER,
 			"the kernel has the frames of port udp: capture them with `tcpdump udp "
 			"port %u`",

@@ -56,7 +56,6 @@ enum wh_verb {
 #define WH_SETTINGS_CPUS_MAX     64
 #define WH_SETTINGS_ALLOWS_MAX   32
 #define WH_SETTINGS_SETS_MAX     100
-#define WH_SETTINGS_PORTS_MAX    2
 #define WH_SETTINGS_PATTERNS_MAX 250
 #define WH_SETTINGS_PROFILES_MAX 16
 
@@ -87,6 +86,19 @@ enum wh_verb {
 #define WH_BENCH_NS_MAX    (UINT64_C(86400) * 1000000000)
 #define WH_BENCH_BYTES_MAX (UINT64_C(1) << 50)
 
+/* Ports of one process, and the name of one. */
+#define WH_PORTS_MAX           4
+#define WH_SETTINGS_PORT_BYTES 640
+
+/* A port, and what it has of its own. */
+struct wh_own_port {
+	char name[WH_SETTINGS_PORT_BYTES]; /* see drivers/port/spec.h; "": not given */
+	struct wh_subnet ipv4;
+	struct wh_subnet ipv6;
+	struct wh_address gateway4; /* family 0: none */
+	struct wh_address gateway6;
+};
+
 struct wh_cpu_list {
 	uint32_t count; /* 0: not given */
 	uint16_t cpu[WH_SETTINGS_CPUS_MAX];
@@ -115,8 +127,9 @@ struct wh_for_client;
 
 struct wh_settings {
 	/* [port] */
-	char port[WH_SETTINGS_TEXT_BYTES]; /* see drivers/port/spec.h; "": not given */
-	uint32_t queues;                   /* pairs of queues, one shard each */
+	struct wh_own_port port[WH_PORTS_MAX];
+	uint32_t ports;  /* given: 0 to WH_PORTS_MAX */
+	uint32_t queues; /* pairs of queues of each port, one shard each */
 	uint32_t mtu_bytes;
 	uint32_t vlan;           /* 0: untagged */
 	uint32_t dscp;
@@ -124,11 +137,7 @@ struct wh_settings {
 	uint32_t tx_descriptors;
 
 	/* [address] */
-	struct wh_subnet ipv4;
-	struct wh_subnet ipv6;
-	bool own_taken;             /* udp: ipv4, ipv6 and mtu_bytes are of the kernel */
-	struct wh_address gateway4; /* family 0: none */
-	struct wh_address gateway6;
+	bool own_taken;         /* udp: addresses and mtu_bytes are of the kernel */
 	uint32_t udp_port;      /* of queue 0; queue i has udp_port + i */
 	uint32_t udp_port_last; /* for_client: any free one from udp_port on; 0: only that */
 
@@ -313,8 +322,6 @@ struct wh_settings {
 	uint64_t rtt_ns;
 
 	/* wan */
-	const char *ports[WH_SETTINGS_PORTS_MAX]; /* pointers into argv */
-	uint32_t n_ports;
 	struct wh_link_model back;         /* as given for the direction from B to A only */
 	uint32_t frame_bytes;              /* 0: derived from the MTU */
 	char then[WH_SETTINGS_TEXT_BYTES]; /* the schedule; "": none */
@@ -379,6 +386,13 @@ void wh_settings_archive(struct wh_settings *settings, bool owners, bool set_ids
  * kernel. -1, or the exit status after a complaint.
  */
 int wh_settings_check_own(struct wh_settings *settings);
+
+/* The names of its ports, with `between` after each but the last. "": none. */
+void wh_settings_ports_text(
+	const struct wh_settings *settings, const char *between, char text[WH_SETTINGS_TEXT_BYTES]);
+
+/* As if no port and no address had been given. */
+void wh_settings_forget_ports(struct wh_settings *settings);
 
 /*
  * The i-th setting of `verb`, as key ("transfer.rate") and effective value, for the `start` line of

@@ -59,14 +59,14 @@ static struct wh_neighbour_subnet neighbour_subnet(
 }
 
 /* Checks the addresses by the rules that the netif will apply, with an arbitrary MAC address. */
-static bool check_addresses(const struct wh_settings *settings)
+static bool check_port(const struct wh_settings *settings, const struct wh_own_port *port)
 {
 	const struct wh_neighbour_config config = {
 		.mtu = (uint16_t)settings->mtu_bytes,
 		.vlan = (uint16_t)settings->vlan,
 		.mac = {0x02, 0, 0, 0, 0, 0x01},
-		.ipv4 = neighbour_subnet(&settings->ipv4, &settings->gateway4),
-		.ipv6 = neighbour_subnet(&settings->ipv6, &settings->gateway6),
+		.ipv4 = neighbour_subnet(&port->ipv4, &port->gateway4),
+		.ipv6 = neighbour_subnet(&port->ipv6, &port->gateway6),
 	};
 	const char *wrong = wh_neighbour_config_wrong(&config);
 
@@ -78,6 +78,14 @@ static bool check_addresses(const struct wh_settings *settings)
 		"%s; see --addr, --gateway and --mtu, for example --addr 192.0.2.1/24 --gateway "
 		"192.0.2.254 --mtu 1500",
 		wrong);
+}
+
+static bool check_addresses(const struct wh_settings *settings)
+{
+	for (uint32_t i = 0; i < WH_PORTS_MAX; i++)
+		if (!check_port(settings, &settings->port[i]))
+			return false;
+	return true;
 }
 
 static bool check_udp_ports(const struct wh_settings *settings)
@@ -281,21 +289,47 @@ static void assert_bounds(const struct wh_settings *settings)
 	WH_ASSERT(settings->peer_openings_s > 0 && settings->peer_lines_s > 0); /* divisors */
 }
 
+static bool has_address(const struct wh_own_port *port)
+{
+	return port->ipv4.address.family != 0 || port->ipv6.address.family != 0;
+}
+
+/* Addresses belong to ports in the order in which both were given. */
+static int check_own_port(const struct wh_settings *settings, uint32_t i)
+{
+	const struct wh_own_port *port = &settings->port[i];
+
+	if (i >= settings->ports && has_address(port))
+		return wh_fail(WH_EXIT_USAGE,
+			"there are more addresses than ports: a port has one of each family, and "
+			"the first --addr is for the first --port");
+	if (!check_gateway(&port->gateway4, &port->ipv4, "192.0.2.1/24") ||
+		!check_gateway(&port->gateway6, &port->ipv6, "2001:db8::1/64"))
+		return WH_EXIT_USAGE;
+	if (i < settings->ports && !has_address(port))
+		return wh_fail(WH_EXIT_USAGE,
+			"%s has no address; add --addr 192.0.2.1/24, or --addr 2001:db8::1/64, "
+			"with the prefix length of its subnet",
+			i > 0 ? port->name : "this end");
+	return -1;
+}
+
 static int check_whole(struct wh_settings *settings, enum wh_verb verb)
 {
 	int status = wh_own_is_udp(settings) ? wh_own_take(settings, verb == WH_VERB_SERVE) : -1;
 
 	if (status != -1)
 		return status;
-	if (!check_gateway(&settings->gateway4, &settings->ipv4, "192.0.2.1/24") ||
-		!check_gateway(&settings->gateway6, &settings->ipv6, "2001:db8::1/64"))
-		return WH_EXIT_USAGE;
-	if (settings->ipv4.address.family == 0 && settings->ipv6.address.family == 0)
-		return wh_fail(WH_EXIT_USAGE,
-			"this end has no address; add --addr 192.0.2.1/24, or --addr "
-			"2001:db8::1/64, with the prefix length of its subnet");
-	assert_bounds(settings);
-	return -1;
+	for (uint32_t i = 0; status == -1 && i < WH_PORTS_MAX; i++)
+		status = check_own_port(settings, i);
+	if (status == -1 && settings->ports * settings->queues > WH_QUEUES_MAX)
+		status = wh_fail(WH_EXIT_USAGE,
+			"%u ports with %u queues each are more than %u queues; set --queues %u",
+			settings->ports, settings->queues, WH_QUEUES_MAX,
+			WH_QUEUES_MAX / settings->ports);
+	if (status == -1)
+		assert_bounds(settings);
+	return status;
 }
 
 int wh_settings_check_own(struct wh_settings *settings)
@@ -309,7 +343,7 @@ int wh_settings_check_whole(struct wh_settings *settings, enum wh_verb verb)
 		return -1;
 	/* A server of this host may have the port for them. */
 	if ((verb & (WH_VERB_SEND | WH_VERB_GET | WH_VERBS_RPCS)) != 0 &&
-		settings->port[0] == '\0' && strcmp(settings->daemon, "never") != 0)
+		settings->ports == 0 && strcmp(settings->daemon, "never") != 0)
 		return -1;
 	return check_whole(settings, verb);
 }

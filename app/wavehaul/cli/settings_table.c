@@ -194,7 +194,8 @@ const struct wh_setting wh_settings_table[] = {
 	{IN("machine"), FIELD(root), .flag = "root", PATH, .verbs = WH_VERB_NIC,
 		.argument = "FOLDER", .example = "/tmp/copy",
 		.help = "do it in the files below FOLDER instead of this machine's /sys and /etc"},
-	{KEY("port", "port"), FIELD(port), .flag = "port", TEXT, .verbs = ALL, .argument = "PORT",
+	{KEY("port", "port"), .flag = "port", .type = WH_SETTING_PORTS, .verbs = ALL,
+		.argument = "PORT",
 		.example = "0000:3b:00.0",
 		.help = "udp: sockets of the kernel, for any user account, at the host's main\n"
 			"addresses or udp:ADDRESS[:PORT] (used when none is given); or a NIC by\n"

@@ -234,12 +234,17 @@ static const char *take_address(char *item, struct wh_settings *settings)
 		return not_understood;
 
 	bool is_ipv6 = subnet.address.family == WH_IPV6;
-	struct wh_subnet *field = is_ipv6 ? &settings->ipv6 : &settings->ipv4;
 
-	if (field->address.family != 0)
-		return is_ipv6 ? "is a second IPv6 address" : "is a second IPv4 address";
-	*field = subnet;
-	return NULL;
+	for (uint32_t i = 0; i < WH_PORTS_MAX; i++) {
+		struct wh_own_port *port = &settings->port[i];
+		struct wh_subnet *field = is_ipv6 ? &port->ipv6 : &port->ipv4;
+
+		if (field->address.family != 0)
+			continue;
+		*field = subnet;
+		return NULL;
+	}
+	return "is one address too many";
 }
 
 static const char *take_gateway(const char *item, struct wh_settings *settings)
@@ -250,12 +255,17 @@ static const char *take_gateway(const char *item, struct wh_settings *settings)
 		return not_understood;
 
 	bool is_ipv6 = address.family == WH_IPV6;
-	struct wh_address *field = is_ipv6 ? &settings->gateway6 : &settings->gateway4;
 
-	if (field->family != 0)
-		return is_ipv6 ? "is a second IPv6 gateway" : "is a second IPv4 gateway";
-	*field = address;
-	return NULL;
+	for (uint32_t i = 0; i < WH_PORTS_MAX; i++) {
+		struct wh_own_port *port = &settings->port[i];
+		struct wh_address *field = is_ipv6 ? &port->gateway6 : &port->gateway4;
+
+		if (field->family != 0)
+			continue;
+		*field = address;
+		return NULL;
+	}
+	return "is one gateway too many";
 }
 
 static const char *take_subnet(char *item, struct wh_settings *settings)
@@ -372,13 +382,17 @@ static_assert(WH_SETTINGS_SETS_MAX == 100, "the sentence in take_set says so");
 
 static const char *take_port(const char *text, struct wh_settings *settings)
 {
-	if (settings->n_ports == WH_SETTINGS_PORTS_MAX)
-		return "is a third port, and two are the limit";
-	settings->ports[settings->n_ports++] = text;
+	if (text[0] == '\0')
+		return NULL;
+	if (strlen(text) >= WH_SETTINGS_PORT_BYTES)
+		return "is too long";
+	if (settings->ports == WH_PORTS_MAX)
+		return "is a fifth port, and four are the limit";
+	strcpy(settings->port[settings->ports++].name, text);
 	return NULL;
 }
 
-static_assert(WH_SETTINGS_PORTS_MAX == 2, "the sentence in take_port says so");
+static_assert(WH_PORTS_MAX == 4, "the sentence in take_port says so");
 
 static const char *take_list(
 	const struct wh_setting *setting, const char *text, struct wh_settings *settings)
@@ -419,13 +433,22 @@ static void format_list(
 {
 	text[0] = '\0';
 	switch (setting->type) {
+	case WH_SETTING_PORTS:
+		wh_settings_ports_text(settings, "\n", text);
+		break;
 	case WH_SETTING_ADDRESSES:
-		append_subnet(&settings->ipv4, true, text);
-		append_subnet(&settings->ipv6, true, text);
+		for (uint32_t i = 0; i < WH_PORTS_MAX; i++)
+			append_subnet(&settings->port[i].ipv4, true, text);
+		for (uint32_t i = 0; i < WH_PORTS_MAX; i++)
+			append_subnet(&settings->port[i].ipv6, true, text);
 		break;
 	case WH_SETTING_GATEWAYS:
-		append_subnet(&(struct wh_subnet){settings->gateway4, 0}, false, text);
-		append_subnet(&(struct wh_subnet){settings->gateway6, 0}, false, text);
+		for (uint32_t i = 0; i < WH_PORTS_MAX; i++)
+			append_subnet(
+				&(struct wh_subnet){settings->port[i].gateway4, 0}, false, text);
+		for (uint32_t i = 0; i < WH_PORTS_MAX; i++)
+			append_subnet(
+				&(struct wh_subnet){settings->port[i].gateway6, 0}, false, text);
 		break;
 	default:
 		for (uint32_t i = 0; i < settings->allows; i++)
@@ -438,15 +461,18 @@ void wh_setting_clear(const struct wh_setting *setting, struct wh_settings *sett
 {
 	WH_ASSERT(wh_setting_is_list(setting));
 	if (setting->type == WH_SETTING_ADDRESSES) {
-		settings->ipv4 = (struct wh_subnet){0};
-		settings->ipv6 = (struct wh_subnet){0};
+		for (uint32_t i = 0; i < WH_PORTS_MAX; i++)
+			settings->port[i].ipv4 = settings->port[i].ipv6 = (struct wh_subnet){0};
 	} else if (setting->type == WH_SETTING_GATEWAYS) {
-		settings->gateway4 = (struct wh_address){0};
-		settings->gateway6 = (struct wh_address){0};
+		for (uint32_t i = 0; i < WH_PORTS_MAX; i++)
+			settings->port[i].gateway4 = settings->port[i].gateway6 =
+				(struct wh_address){0};
 	} else if (setting->type == WH_SETTING_SETS) {
 		settings->n_sets = 0;
 	} else if (setting->type == WH_SETTING_PORTS) {
-		settings->n_ports = 0;
+		for (uint32_t i = 0; i < WH_PORTS_MAX; i++)
+			settings->port[i].name[0] = '\0';
+		settings->ports = 0;
 	} else {
 		settings->allows = 0;
 	}

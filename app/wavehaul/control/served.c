@@ -36,12 +36,16 @@ static json_t *addresses_of(const struct wh_settings *settings)
 	json_t *list = json_array();
 	char text[WH_ADDRESS_TEXT_BYTES];
 
-	if (settings->ipv4.address.family != 0)
-		json_array_append_new(
-			list, json_string(wh_address_text(&settings->ipv4.address, text)));
-	if (settings->ipv6.address.family != 0)
-		json_array_append_new(
-			list, json_string(wh_address_text(&settings->ipv6.address, text)));
+	for (uint32_t i = 0; i < settings->ports; i++) {
+		const struct wh_own_port *port = &settings->port[i];
+
+		if (port->ipv4.address.family != 0)
+			json_array_append_new(
+				list, json_string(wh_address_text(&port->ipv4.address, text)));
+		if (port->ipv6.address.family != 0)
+			json_array_append_new(
+				list, json_string(wh_address_text(&port->ipv6.address, text)));
+	}
 	return list;
 }
 
@@ -50,18 +54,21 @@ static void tell_status(struct wh_control_call *call)
 	const struct wh_served *served = call->context;
 	const struct wh_settings *settings = served->settings;
 	json_t *answer = call->answer;
+	char ports[WH_SETTINGS_TEXT_BYTES];
+	bool link_up = true;
 
+	wh_settings_ports_text(settings, ", ", ports);
+	for (uint32_t i = 0; i < served->host->ports; i++)
+		link_up = link_up && wh_host_link_up(served->host, i);
 	json_object_set_new(answer, "version", json_string(WH_VERSION));
 	json_object_set_new(answer, "pid", json_integer(getpid()));
-	json_object_set_new(answer, "port", wh_word_to_json(settings->port));
+	json_object_set_new(answer, "port", wh_word_to_json(ports));
 	json_object_set_new(answer, "udp_port", json_integer(settings->udp_port));
 	json_object_set_new(answer, "addresses", addresses_of(settings));
 	json_object_set_new(answer, "mtu_bytes", json_integer(settings->mtu_bytes));
 	wh_path_to_json(answer, "root", served->root);
 	json_object_set_new(answer, "sealed", json_boolean(!settings->unsealed));
-	json_object_set_new(answer, "link_up",
-		json_boolean(served->host->port == NULL ||
-			     __atomic_load_n(&served->host->port->link_up, __ATOMIC_RELAXED)));
+	json_object_set_new(answer, "link_up", json_boolean(link_up));
 	json_object_set_new(answer, "seconds", json_integer(time(NULL) - served->began_s));
 	json_object_set_new(answer, "began", json_integer(served->began_s));
 	json_object_set_new(answer, "live", json_integer(atomic_load(&served->jobs->live)));
@@ -223,15 +230,21 @@ static void tell_memory(struct wh_control_call *call)
 {
 	const struct wh_served *served = call->context;
 	struct wh_arena *arena = &served->host->ctx.arena;
-	const struct rte_mempool *pool = served->host->pool;
+	uint32_t mbufs = 0, free_mbufs = 0; /* of DPDK's ports */
 	struct rusage used;
 
+	for (uint32_t i = 0; i < served->host->ports; i++) {
+		const struct rte_mempool *pool = served->host->at[i].pool;
+
+		mbufs += pool != NULL ? pool->size : 0;
+		free_mbufs += pool != NULL ? rte_mempool_avail_count(pool) : 0;
+	}
 	getrusage(RUSAGE_SELF, &used);
 	json_object_set_new(call->answer, "memory",
 		json_pack("{s:I, s:I, s:I, s:I, s:I}", "buffer_bytes",
 			(json_int_t)arena->units * WH_ARENA_UNIT_BYTES, "buffer_free_bytes",
-			(json_int_t)wh_arena_free_bytes(arena), "mbufs", (json_int_t)pool->size,
-			"mbufs_free", (json_int_t)rte_mempool_avail_count(pool),
+			(json_int_t)wh_arena_free_bytes(arena), "mbufs", (json_int_t)mbufs,
+			"mbufs_free", (json_int_t)free_mbufs,
 			"resident_most_bytes", (json_int_t)used.ru_maxrss << 10));
 }
 

@@ -58,7 +58,7 @@ static void tell(struct wh_guard *guard, const char *format, ...)
 }
 
 void wh_guard_init(struct wh_guard *guard, bool off, const char *user, bool serves,
-	const struct wh_port_spec *port)
+	const struct wh_port_spec *port, uint32_t ports)
 {
 	*guard = (struct wh_guard){
 		.off = off,
@@ -67,6 +67,7 @@ void wh_guard_init(struct wh_guard *guard, bool off, const char *user, bool serv
 					: NULL,
 		.user_may_miss = user[0] == '\0',
 		.port = port,
+		.ports = ports,
 		.rules_fd = off ? -1 : wh_folders_open(),
 	};
 }
@@ -117,22 +118,28 @@ static void let_detach(struct wh_guard *guard)
 	wh_guard_let_path(guard, "/sys/fs/bpf", WH_LET_CLEAR);
 }
 
-/* What the port and DPDK remove at their end. */
-static void let_clear(struct wh_guard *guard)
+/* What the port removes at its end. */
+static void let_port_clear(struct wh_guard *guard, const struct wh_port_spec *port)
 {
-	const struct wh_port_spec *port = guard->port;
 	const char *slash = strrchr(port->target, '/');
 	char folder[sizeof(port->target)];
 
-	wh_guard_let_path(guard, rte_eal_get_runtime_dir(), WH_LET_CLEAR);
-	if (is_xdp(guard))
-		let_detach(guard);
 	if (port->verbatim || slash == NULL || slash == port->target ||
 		(port->kind != WH_PORT_MEMIF && port->kind != WH_PORT_VHOST))
 		return;
 	memcpy(folder, port->target, (size_t)(slash - port->target));
 	folder[slash - port->target] = '\0';
 	wh_guard_let_path(guard, folder, WH_LET_CLEAR);
+}
+
+/* And what DPDK removes. */
+static void let_clear(struct wh_guard *guard)
+{
+	wh_guard_let_path(guard, rte_eal_get_runtime_dir(), WH_LET_CLEAR);
+	if (is_xdp(guard))
+		let_detach(guard);
+	for (uint32_t i = 0; i < guard->ports; i++)
+		let_port_clear(guard, &guard->port[i]);
 }
 
 /* Runs in each thread: only system calls. */
@@ -174,7 +181,8 @@ static void give_socket(const struct wh_port_spec *port, const struct passwd *us
 
 static int become(struct wh_guard *guard, const struct passwd *user)
 {
-	give_socket(guard->port, user);
+	for (uint32_t i = 0; i < guard->ports; i++)
+		give_socket(&guard->port[i], user);
 	if (initgroups(user->pw_name, user->pw_gid) != 0 ||
 		setresgid(user->pw_gid, user->pw_gid, user->pw_gid) != 0 ||
 		setresuid(user->pw_uid, user->pw_uid, user->pw_uid) != 0) {
@@ -187,10 +195,8 @@ static int become(struct wh_guard *guard, const struct passwd *user)
 	return 0;
 }
 
-static enum wh_calls_port calls_of(const struct wh_guard *guard)
+static enum wh_calls_port calls_of_port(const struct wh_port_spec *port)
 {
-	const struct wh_port_spec *port = guard->port;
-
 	if (port->verbatim)
 		return WH_CALLS_DEVICE;
 	switch (port->kind) {
@@ -205,6 +211,16 @@ static enum wh_calls_port calls_of(const struct wh_guard *guard)
 	default:
 		return WH_CALLS_NO_SOCKET;
 	}
+}
+
+/* Of ports of one kind: what one needs includes what another needs. */
+static enum wh_calls_port calls_of(const struct wh_guard *guard)
+{
+	enum wh_calls_port calls = WH_CALLS_NO_SOCKET;
+
+	for (uint32_t i = 0; i < guard->ports; i++)
+		calls = RTE_MAX(calls, calls_of_port(&guard->port[i]));
+	return calls;
 }
 
 static const char *why_root(const struct wh_guard *guard, bool found)

@@ -26,7 +26,8 @@ struct wh_guard {
 	bool off;
 	const char *user;   /* to become; NULL: unchanged */
 	bool user_may_miss; /* continue if it does not exist */
-	const struct wh_port_spec *port;
+	const struct wh_port_spec *port; /* all of one kind */
+	uint32_t ports;
 	bool owners;                    /* files may get other owners */
 	bool set_ids;                   /* files may be set-user-ID and set-group-ID */
 	int rules_fd;                   /* -1: this kernel has no landlock */
@@ -38,7 +39,7 @@ struct wh_guard {
  * files belong to its caller.
  */
 void wh_guard_init(struct wh_guard *guard, bool off, const char *user, bool serves,
-	const struct wh_port_spec *port);
+	const struct wh_port_spec *port, uint32_t ports);
 
 /* Allows what fd refers to, or a path if it exists, and everything below. */
 void wh_guard_let(struct wh_guard *guard, int fd, enum wh_let let);

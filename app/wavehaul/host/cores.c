@@ -173,7 +173,8 @@ static struct wh_cpu_list preferred(const struct wh_cores_allowed *allowed, uint
 int wh_cores_place(const struct wh_host_settings *settings, const struct wh_cores_allowed *allowed,
 	struct wh_cores *cores, char *why, size_t why_bytes)
 {
-	const struct wh_cpu_list near = preferred(allowed, settings->queues);
+	uint32_t queues = wh_host_settings_shards(settings);
+	const struct wh_cpu_list near = preferred(allowed, queues);
 	const struct wh_cpu_list apart = rest(&near, &settings->books_cpus, &settings->books_cpus);
 	const struct wh_cpu_list cpus = apart.count > 0 ? apart : near;
 	struct wh_cpu_list rx = settings->rx_cpus;
@@ -181,27 +182,27 @@ int wh_cores_place(const struct wh_host_settings *settings, const struct wh_core
 	struct wh_cpu_list worker = settings->worker_cpus;
 	const struct wh_cpu_list *books = &settings->books_cpus;
 
-	WH_ASSERT(cpus.count > 0 && settings->queues > 0);
+	WH_ASSERT(cpus.count > 0 && queues > 0);
 	if (check(&rx, "rx", &allowed->set, why, why_bytes) != 0 ||
 		check(&tx, "tx", &allowed->set, why, why_bytes) != 0 ||
 		check(&worker, "worker", &allowed->set, why, why_bytes) != 0 ||
 		check(&settings->books_cpus, "books", &allowed->set, why, why_bytes) != 0)
 		return -EINVAL;
-	choose(&cpus, settings->queues, &rx, &tx, &worker);
+	choose(&cpus, queues, &rx, &tx, &worker);
 	if (check_apart(&rx, &settings->books_cpus, why, why_bytes) != 0)
 		return -EINVAL;
 
 	*cores = (struct wh_cores){0};
 	for (uint32_t i = 0; i < worker.count; i++)
 		core_of(cores, worker.cpu[i])->works = true;
-	for (uint32_t queue = 0; queue < settings->queues; queue++) {
+	for (uint32_t queue = 0; queue < queues; queue++) {
 		core_of(cores, rx.cpu[queue % rx.count])->receives |= (uint16_t)(1U << queue);
 		core_of(cores, tx.cpu[queue % tx.count])->sends |= (uint16_t)(1U << queue);
 		if (books->count > 0)
 			core_of(cores, books->cpu[queue % books->count])->books |=
 				(uint16_t)(1U << queue);
 	}
-	check_cores(cores, settings->queues);
+	check_cores(cores, queues);
 	return 0;
 }
 

@@ -155,7 +155,7 @@ static void append_memory(
 
 static bool has_hardware(const struct wh_eal_config *config)
 {
-	for (uint32_t i = 0; i < WH_EAL_DEVICES_MAX; i++)
+	for (uint32_t i = 0; i < WH_PORTS_MAX; i++)
 		if (config->device[i].option != NULL && strcmp(config->device[i].option, "-a") == 0)
 			return true;
 	return false;
@@ -165,7 +165,7 @@ static void append_devices(const struct wh_eal_config *config, struct arguments 
 {
 	if (!has_hardware(config))
 		append(arguments, "--no-pci");
-	for (uint32_t i = 0; i < WH_EAL_DEVICES_MAX; i++) {
+	for (uint32_t i = 0; i < WH_PORTS_MAX; i++) {
 		if (config->device[i].option == NULL)
 			continue;
 		append(arguments, config->device[i].option);

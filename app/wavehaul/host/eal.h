@@ -16,8 +16,6 @@
 /* Memory of EAL, its heap's overhead and drivers, beside the pools. */
 #define WH_EAL_OWN_BYTES (UINT64_C(48) << 20)
 
-#define WH_EAL_DEVICES_MAX 2
-
 struct wh_eal_config {
 	uint64_t memory_bytes;      /* of all the caller's pools, with hugepages */
 	uint64_t small_pages_bytes; /* the same without hugepages */
@@ -29,7 +27,7 @@ struct wh_eal_config {
 	bool one_file;              /* each kind of page in one file, as vhost-user peers need it */
 	bool physical;              /* a device wants physical addresses: root, and hugepages */
 	struct wh_cpu_list cpus;    /* an lcore on each, numbered from 0; the first is the main */
-	struct wh_port_argument device[WH_EAL_DEVICES_MAX]; /* option NULL: none */
+	struct wh_port_argument device[WH_PORTS_MAX]; /* option NULL: none */
 	const char *extra; /* value of --eal: more arguments, separated by blanks; NULL: none */
 	bool verbose;
 };

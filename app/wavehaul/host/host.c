@@ -51,7 +51,7 @@ static uint64_t align_up(uint64_t bytes, uint64_t to)
 }
 
 /*
- * The most packets in rings of the port and in netifs, where a packet to be sent has two mbufs, the
+ * The most packets in rings of a port and in its netifs, where a packet to be sent has two mbufs, the
  * head's and the payload's; plus those in caches of cores. Packets from the link emulator are in
  * its own mbufs, and packets to it have one mbuf.
  */
@@ -73,14 +73,15 @@ void wh_host_plan_memory(const struct wh_host_settings *settings, const struct w
 	wh_memory_plan_add(memory, whose, "buffers", settings->buffer_bytes);
 	if (spec->kind == WH_PORT_UDP)
 		return;
-	wh_memory_plan_add_mbufs(memory, whose, "packets", count_mbufs(settings, spec),
+	wh_memory_plan_add_mbufs(memory, whose, "packets",
+		settings->ports * count_mbufs(settings, spec),
 		wh_port_room_bytes((uint16_t)settings->mtu_bytes));
 }
 
-/* On the NIC's node, or where there is room. */
+/* On the first NIC's node, or where there is room. */
 static void *take_memory(const struct wh_host *host, uint64_t bytes)
 {
-	void *near = rte_malloc_socket("chunks", bytes, WH_CHUNK_ALIGN, host->spec.node);
+	void *near = rte_malloc_socket("chunks", bytes, WH_CHUNK_ALIGN, host->spec[0].node);
 
 	return near != NULL ? near
 			    : rte_malloc_socket("chunks", bytes, WH_CHUNK_ALIGN, SOCKET_ID_ANY);
@@ -92,7 +93,7 @@ static struct rte_mempool *make_pool(const struct wh_host *host, uint16_t ethdev
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	snprintf(name, sizeof(name), "packets %u", ethdev);
-	return rte_pktmbuf_pool_create(name, count_mbufs(settings, &host->spec), POOL_CACHE, 0,
+	return rte_pktmbuf_pool_create(name, count_mbufs(settings, host->spec), POOL_CACHE, 0,
 		wh_port_room_bytes((uint16_t)settings->mtu_bytes), node);
 }
 
@@ -117,79 +118,98 @@ static void complain_of_memory(const struct wh_host *host)
 			rte_strerror(rte_errno));
 }
 
-static int open_ethdev(struct wh_host *host)
+static struct wh_port_config port_config(const struct wh_host *host, uint32_t number)
 {
 	const struct wh_host_settings *settings = host->ctx.settings;
-	char why[WH_PORT_WHY_BYTES];
-	struct wh_port_config config = {
+
+	return (struct wh_port_config){
 		.queues = (uint16_t)settings->queues,
 		.mtu = (uint16_t)settings->mtu_bytes,
 		.rx_descriptors = (uint16_t)settings->rx_descriptors,
 		.tx_descriptors = (uint16_t)settings->tx_descriptors,
 		.udp_port = (uint16_t)settings->udp_port,
-		.ipv4 = settings->ipv4.address.family != 0,
-		.ipv6 = settings->ipv6.address.family != 0,
+		.ipv4 = settings->port[number].ipv4.address.family != 0,
+		.ipv6 = settings->port[number].ipv6.address.family != 0,
 		.socket = SOCKET_ID_ANY,
-		.rejoins = wh_port_rejoins(&host->spec),
+		/* A process has one caller, which connects to one socket (guard/seeker.h). */
+		.rejoins = number == 0 && wh_port_rejoins(&host->spec[0]),
 		/* Sealing copies, and of a chunk in place no physical address is known. */
-		.plain_tx = settings->handshake != NULL || host->spec.facts.emulated ||
+		.plain_tx = settings->handshake != NULL || host->spec[number].facts.emulated ||
 			    rte_eal_iova_mode() == RTE_IOVA_PA,
 	};
+}
 
-	if (wh_port_find(host->spec.ethdev, &config.ethdev) != 0)
+static int open_ethdev(struct wh_host *host, uint32_t number)
+{
+	const struct wh_port_spec *spec = &host->spec[number];
+	struct wh_host_port *at = &host->at[number];
+	struct wh_port_config config = port_config(host, number);
+	char why[WH_PORT_WHY_BYTES];
+
+	if (wh_port_find(spec->ethdev, &config.ethdev) != 0)
 		return wh_fail(-ENODEV,
 			"DPDK did not create port %s from %s; `wavehaul doctor` tells what a NIC "
 			"needs, --verbose shows DPDK's messages",
-			host->spec.ethdev, host->spec.target);
-	host->pool = make_pool(host, config.ethdev, host->spec.node);
-	if (host->pool == NULL)
-		host->pool = make_pool(host, config.ethdev, SOCKET_ID_ANY);
-	if (host->pool == NULL) {
+			spec->ethdev, spec->target);
+	at->pool = make_pool(host, config.ethdev, spec->node);
+	if (at->pool == NULL)
+		at->pool = make_pool(host, config.ethdev, SOCKET_ID_ANY);
+	if (at->pool == NULL) {
 		complain_of_memory(host);
 		return -ENOMEM;
 	}
-	config.pool = host->pool;
+	config.pool = at->pool;
 
-	host->netif = aligned_alloc(64, align_up(sizeof(*host->netif), 64) * settings->queues);
-	if (host->netif == NULL)
-		return wh_fail(-ENOMEM, "out of memory for the queues");
-
-	int rc = wh_port_open(&config, &host->port, why, sizeof(why));
+	int rc = wh_port_open(&config, &at->port, why, sizeof(why));
 
 	if (rc != 0)
 		wh_complain("%s", why);
 	return rc;
 }
 
-static int open_port(struct wh_host *host)
+static int open_ethdevs(struct wh_host *host)
+{
+	uint32_t shards = wh_host_settings_shards(host->ctx.settings);
+	int rc = 0;
+
+	host->netif = aligned_alloc(64, align_up(sizeof(*host->netif), 64) * shards);
+	if (host->netif == NULL)
+		return wh_fail(-ENOMEM, "out of memory for the queues");
+	for (uint32_t i = 0; rc == 0 && i < host->ports; i++)
+		rc = open_ethdev(host, i);
+	return rc;
+}
+
+static int open_ports(struct wh_host *host)
 {
 	if (open_arena(host) != 0) {
 		complain_of_memory(host);
 		return -ENOMEM;
 	}
-	return wh_host_is_udp(host) ? wh_host_udp_open(host) : open_ethdev(host);
+	return wh_host_is_udp(host) ? wh_host_udp_open(host) : open_ethdevs(host);
 }
 
-static struct wh_neighbour_config neighbour_config(const struct wh_host *host)
+static struct wh_neighbour_config neighbour_config(const struct wh_host *host, uint32_t number)
 {
 	const struct wh_host_settings *settings = host->ctx.settings;
+	const struct wh_own_port *own = &settings->port[number];
 	struct wh_neighbour_config config = {
 		.hz = host->ctx.hz,
 		.mtu = (uint16_t)settings->mtu_bytes,
 		.vlan = (uint16_t)settings->vlan,
-		.macs_made_up = host->spec.facts.mac_made_up,
+		.macs_made_up = host->spec[number].facts.mac_made_up,
 	};
 
-	memcpy(config.mac, host->port->mac, sizeof(config.mac));
-	if (settings->ipv4.address.family != 0) {
-		memcpy(config.ipv4.ip, settings->ipv4.address.ip, 4);
-		config.ipv4.prefix_bits = settings->ipv4.prefix_bits;
-		memcpy(config.ipv4.gateway, settings->gateway4.ip, 4);
+	memcpy(config.mac, host->at[number].port->mac, sizeof(config.mac));
+	if (own->ipv4.address.family != 0) {
+		memcpy(config.ipv4.ip, own->ipv4.address.ip, 4);
+		config.ipv4.prefix_bits = own->ipv4.prefix_bits;
+		memcpy(config.ipv4.gateway, own->gateway4.ip, 4);
 	}
-	if (settings->ipv6.address.family != 0) {
-		memcpy(config.ipv6.ip, settings->ipv6.address.ip, 16);
-		config.ipv6.prefix_bits = settings->ipv6.prefix_bits;
-		memcpy(config.ipv6.gateway, settings->gateway6.ip, 16);
+	if (own->ipv6.address.family != 0) {
+		memcpy(config.ipv6.ip, own->ipv6.address.ip, 16);
+		config.ipv6.prefix_bits = own->ipv6.prefix_bits;
+		memcpy(config.ipv6.gateway, own->gateway6.ip, 16);
 	}
 	return config;
 }
@@ -231,26 +251,28 @@ static int32_t tell_conflict(void *state, uint64_t now_tsc)
 
 static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 {
+	uint32_t queues = host->ctx.settings->queues;
 	struct wh_netif *netif = &host->netif[number];
+	struct wh_host_port *at = &host->at[number / queues];
 	struct wh_loop *receives = wh_runtime_loop_of(host->runtime, number, false);
 	struct wh_loop *sends = wh_runtime_loop_of(host->runtime, number, true);
 	struct wh_loop *books = wh_runtime_books_of(host->runtime, number);
 	struct wh_netif_config config = {
-		.port = host->port,
-		.queue = (uint16_t)number,
-		.pool = host->pool,
+		.port = at->port,
+		.queue = (uint16_t)(number % queues),
+		.pool = at->pool,
 		.local4 = wh_host_ctx_address(&host->ctx, WH_IPV4, number),
 		.local6 = wh_host_ctx_address(&host->ctx, WH_IPV6, number),
 		.vlan = (uint16_t)host->ctx.settings->vlan,
 		.dscp = (uint8_t)host->ctx.settings->dscp,
 		.attach_bytes = host->ctx.attach_bytes,
-		.neighbour = neighbour_config(host),
+		.neighbour = neighbour_config(host, number / queues),
 		.endpoint = wh_host_ctx_endpoint_config(&host->ctx, number, places),
 		.read_tsc = wh_loop_read_tsc,
 	};
 	const char *wrong = wh_neighbour_config_wrong(&config.neighbour);
 
-	WH_ASSERT(number == host->shards); /* all others join the first one */
+	WH_ASSERT(number == host->shards); /* the others of a port join its first one */
 	if (wrong != NULL)
 		return wh_fail(-EINVAL, "%s", wrong);
 	config.endpoint.rx_meter = &receives->meter;
@@ -259,8 +281,8 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 	if (wh_netif_init(netif, &config) != 0)
 		return wh_fail(-ENOMEM, "no memory for an endpoint");
 	host->shards++;
-	if (number > 0)
-		wh_netif_join(&host->netif[0], netif);
+	if (number % queues > 0)
+		wh_netif_join(&host->netif[number - number % queues], netif);
 	wh_neighbour_announce(&netif->neighbour, rte_rdtsc());
 	receives->nap_us = WH_LOOP_PACKET_NAP_US;
 	sends->nap_us = WH_LOOP_PACKET_NAP_US;
@@ -276,12 +298,19 @@ static int open_shard(struct wh_host *host, uint32_t number, uint32_t places)
 	return 0;
 }
 
-/* If the port has gone, the process ends. */
-static int32_t watch_link(void *state, uint64_t now_tsc)
+/* If all ports have gone, the process ends. */
+static int32_t watch_links(void *state, uint64_t now_tsc)
 {
 	struct wh_host *host = state;
+	bool all_gone = true;
 
-	if (!wh_link_watch_poll(&host->link, now_tsc)) {
+	for (uint32_t i = 0; i < host->ports; i++) {
+		struct wh_host_port *at = &host->at[i];
+
+		at->gone = at->gone || !wh_link_watch_poll(&at->link, now_tsc);
+		all_gone = all_gone && at->gone;
+	}
+	if (all_gone) {
 		atomic_store(&host->lost, true);
 		wh_runtime_stop(host->runtime);
 	}
@@ -291,37 +320,43 @@ static int32_t watch_link(void *state, uint64_t now_tsc)
 /*
  * Without its groups a host does not receive neighbour discovery; ARP's broadcasts arrive anyway.
  */
-static void join_groups(struct wh_host *host)
+static void join_groups(struct wh_host *host, uint32_t number)
 {
+	struct wh_port *port = host->at[number].port;
+	const char *name = host->spec[number].ethdev;
 	uint8_t macs[WH_NEIGHBOUR_GROUPS_MAX][6];
-	uint32_t count = wh_neighbour_groups(&host->netif[0].neighbour, macs);
+	uint32_t count = wh_neighbour_groups(
+		&host->netif[number * host->ctx.settings->queues].neighbour, macs);
 	enum wh_port_groups groups = WH_PORT_GROUPS_UNFILTERED;
 
 	WH_ASSERT(count <= WH_NEIGHBOUR_GROUPS_MAX);
-	if (count > 0 && wh_port_join_groups(host->port, macs, count, &groups) != 0)
+	if (count > 0 && wh_port_join_groups(port, macs, count, &groups) != 0)
 		wh_say("port %s does not accept multicast addresses: IPv6 neighbours may not find "
 		       "it",
-			host->spec.ethdev);
+			name);
 	else if (host->ctx.settings->verbose)
-		wh_say("port %s: groups %s, queues by %s", host->spec.ethdev,
-			wh_port_groups_name(groups), wh_port_steering_name(host->port->steering));
+		wh_say("port %s: groups %s, queues by %s", name, wh_port_groups_name(groups),
+			wh_port_steering_name(port->steering));
 }
 
-static void warn_of_crossed_nodes(const struct wh_host *host)
+static void warn_of_crossed_nodes(const struct wh_host *host, uint32_t number)
 {
+	uint32_t queues = host->ctx.settings->queues;
+	uint32_t own = ((1U << queues) - 1) << (number * queues);
 	int port_node;
 	int core_node;
 
 	for (uint32_t i = 0; i < host->runtime->cores.count; i++) {
 		const struct wh_core *core = &host->runtime->cores.core[i];
 
-		if ((core->receives | core->sends) == 0 ||
-			!wh_port_crosses_nodes(host->port, i, &port_node, &core_node))
+		if (((core->receives | core->sends) & own) == 0 ||
+			!wh_port_crosses_nodes(
+				host->at[number].port, i, &port_node, &core_node))
 			continue;
 		wh_say("port %s is on NUMA node %d, but CPU %u, which moves its packets, is on "
 		       "node %d: every packet crosses between nodes; choose nearer CPUs with "
 		       "--rx-cpus and --tx-cpus",
-			host->spec.ethdev, port_node, core->cpu, core_node);
+			host->spec[number].ethdev, port_node, core->cpu, core_node);
 	}
 }
 
@@ -337,20 +372,41 @@ static uint32_t places_for(uint32_t jobs)
 	return places;
 }
 
-void wh_host_port_stats(const struct wh_host *host, uint32_t queue, struct wh_port_stats *stats)
+bool wh_host_link_up(const struct wh_host *host, uint32_t port)
+{
+	const struct wh_port *ethdev = host->at[port].port;
+
+	return ethdev == NULL || __atomic_load_n(&ethdev->link_up, __ATOMIC_RELAXED);
+}
+
+void wh_host_port_stats(const struct wh_host *host, uint32_t shard, struct wh_port_stats *stats)
+{
+	uint32_t queues = host->ctx.settings->queues;
+
+	if (wh_host_is_udp(host))
+		wh_udp_stats(&host->udp[shard], stats);
+	else
+		*stats = *wh_port_stats(host->at[shard / queues].port, (uint16_t)(shard % queues));
+}
+
+/* Of one port, with what its device counts. */
+static void port_stats(const struct wh_host *host, uint32_t number, struct wh_port_stats *stats)
 {
 	if (wh_host_is_udp(host))
-		wh_udp_stats(&host->udp[queue], stats);
+		wh_host_udp_stats(host, number, stats);
 	else
-		*stats = *wh_port_stats(host->port, (uint16_t)queue);
+		wh_port_stats_total(host->at[number].port, stats);
 }
 
 void wh_host_port_stats_total(const struct wh_host *host, struct wh_port_stats *total)
 {
-	if (wh_host_is_udp(host))
-		wh_host_udp_stats_total(host, total);
-	else
-		wh_port_stats_total(host->port, total);
+	*total = (struct wh_port_stats){0};
+	for (uint32_t i = 0; i < host->ports; i++) {
+		struct wh_port_stats stats;
+
+		port_stats(host, i, &stats);
+		wh_port_stats_add(total, &stats);
+	}
 }
 
 static void count(const struct wh_host_ctx *ctx, uint32_t shard, struct wh_host_ctx_counts *counts)
@@ -363,7 +419,7 @@ static void count(const struct wh_host_ctx *ctx, uint32_t shard, struct wh_host_
 	*counts = (struct wh_host_ctx_counts){
 		.bad_pkts = wh_host_is_udp(host) ? wh_endpoint_bad_pkts(&host->udp[shard].endpoint)
 						 : wh_netif_bad_pkts(&host->netif[shard])};
-	wh_host_port_stats_total(host, &stats);
+	port_stats(host, shard / ctx->settings->queues, &stats);
 	for (uint32_t i = 0; i < WH_PORT_DROPS; i++)
 		counts->dropped_pkts += stats.dropped_pkts[i];
 	counts->nic_holds = stats.tx_held > stats.tx_pkts / 1000;
@@ -390,7 +446,28 @@ static int open_handshake(struct wh_host *host)
 	return 0;
 }
 
-/* Sets up what it has of a port, of cores and of random keys. */
+/* Of its ports. */
+static void fill_host_ctx(struct wh_host *host)
+{
+	struct wh_host_ctx *ctx = &host->ctx;
+
+	ctx->attach_bytes = ATTACH_BYTES;
+	for (uint32_t i = 0; i < host->ports; i++) {
+		const struct wh_port *port = host->at[i].port;
+
+		if (port == NULL || !port->multi_segment_tx)
+			ctx->attach_bytes = UINT32_MAX;
+		if (host->spec[i].kind == WH_PORT_PCI)
+			ctx->line_bps[i] = wh_port_line_bps(port);
+	}
+	ctx->burst_pkts = wh_host_is_udp(host) ? WH_UDP_BURST
+			  : wh_cores_sends_alone(&host->runtime->cores, 0)
+				  ? 1
+				  : SHARED_CORE_BURST_PKTS;
+	ctx->count = count;
+}
+
+/* Sets up what it has of ports, of cores and of random keys. */
 static int open_host_ctx(struct wh_host *host)
 {
 	const struct wh_cores *cores = &host->runtime->cores;
@@ -399,20 +476,14 @@ static int open_host_ctx(struct wh_host *host)
 	if (!draw_keys(ctx))
 		return wh_fail(-EIO, "the system supplies no random numbers for a secret: %s",
 			strerror(errno));
-	ctx->attach_bytes =
-		!wh_host_is_udp(host) && host->port->multi_segment_tx ? ATTACH_BYTES : UINT32_MAX;
-	ctx->line_bps = host->spec.kind == WH_PORT_PCI ? wh_port_line_bps(host->port) : 0;
-	ctx->burst_pkts = wh_host_is_udp(host)             ? WH_UDP_BURST
-			  : wh_cores_sends_alone(cores, 0) ? 1
-							   : SHARED_CORE_BURST_PKTS;
-	ctx->count = count;
+	fill_host_ctx(host);
 	for (uint32_t i = 0; i < cores->count; i++)
 		if (cores->core[i].works)
 			ctx->worker[ctx->workers++] = &host->runtime->loop[i];
 	WH_ASSERT(ctx->workers > 0); /* cores.h: the first core works */
 	if (open_handshake(host) != 0)
 		return -EIO;
-	for (uint32_t number = 0; number < ctx->settings->queues; number++)
+	for (uint32_t number = 0; number < wh_host_settings_shards(ctx->settings); number++)
 		ctx->shard[number] = (struct wh_host_ctx_shard){
 			.ctx = ctx,
 			.number = number,
@@ -428,13 +499,15 @@ static int open_shards(struct wh_host *host, uint32_t jobs)
 		return -EIO;
 	if (wh_host_is_udp(host))
 		return wh_host_udp_open_shards(host, places_for(jobs));
-	for (uint32_t number = 0; number < host->ctx.settings->queues; number++)
+	for (uint32_t number = 0; number < wh_host_settings_shards(host->ctx.settings); number++)
 		if (open_shard(host, number, places_for(jobs)) != 0)
 			return -EINVAL;
-	join_groups(host);
-	warn_of_crossed_nodes(host);
-	/* On the core that sends for queue 0, which also writes the state of the link. */
-	wh_loop_add(wh_runtime_loop_of(host->runtime, 0, true), "link", watch_link, host);
+	for (uint32_t i = 0; i < host->ports; i++) {
+		join_groups(host, i);
+		warn_of_crossed_nodes(host, i);
+	}
+	/* On the core that sends for queue 0, which also writes the state of the links. */
+	wh_loop_add(wh_runtime_loop_of(host->runtime, 0, true), "link", watch_links, host);
 	return 0;
 }
 
@@ -447,23 +520,35 @@ int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct 
 	*host = (struct wh_host){
 		.ctx = {.hz = runtime->hz, .settings = settings, .hooks = *hooks},
 		.runtime = runtime,
-		.spec = *spec,
+		.ports = settings->ports,
 	};
-	if (open_port(host) != 0 || open_shards(host, jobs) != 0) {
+	for (uint32_t i = 0; i < host->ports; i++) {
+		host->spec[i] = spec[i];
+		host->at[i].host = host;
+	}
+	if (open_ports(host) != 0 || open_shards(host, jobs) != 0) {
 		wh_host_close(host);
 		return WH_EXIT_HARDWARE;
 	}
-	if (wh_host_is_udp(host))
-		host->link.was_up = true;
-	else
-		wh_link_watch_init(&host->link, host->port, &host->spec, runtime->hz);
+	for (uint32_t i = 0; i < host->ports; i++)
+		if (wh_host_is_udp(host))
+			host->at[i].link.was_up = true;
+		else
+			wh_link_watch_init(&host->at[i].link, host->at[i].port, &host->spec[i],
+				runtime->hz);
 	return WH_EXIT_OK;
 }
 
+/* The ports of a process, as named and as DPDK's environment is told. */
+struct ports {
+	struct wh_port_spec spec[WH_PORTS_MAX];
+	struct wh_port_argument device[WH_PORTS_MAX];
+};
+
 static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *cores,
-	const struct wh_port_spec *spec, const struct wh_port_argument *device,
-	const struct wh_host_settings *settings)
+	const struct ports *ports, const struct wh_host_settings *settings)
 {
+	const struct wh_port_spec *spec = ports->spec;
 	struct wh_memory_plan memory = {0};
 
 	wh_host_plan_memory(settings, spec, "", &memory);
@@ -484,14 +569,41 @@ static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *core
 		.no_huge = settings->no_huge,
 		.node = spec->node,
 		.take_now = true,
-		.one_file = spec->single_file_segments,
-		.physical = spec->physical,
-		.device = {*device},
 		.extra = settings->eal[0] != '\0' ? settings->eal : NULL,
 		.verbose = settings->verbose,
 	};
 
+	for (uint32_t i = 0; i < settings->ports; i++) {
+		eal.device[i] = ports->device[i];
+		eal.one_file |= spec[i].single_file_segments;
+		eal.physical |= spec[i].physical;
+	}
 	return wh_runtime_start(runtime, cores, settings->verbose, &eal);
+}
+
+/* WH_EXIT_OK, or an exit status after a complaint. */
+static int prepare_ports(const struct wh_host_settings *settings, struct ports *ports)
+{
+	char why[WH_PORT_WHY_BYTES];
+
+	for (uint32_t i = 0; i < settings->ports; i++) {
+		struct wh_port_spec *spec = &ports->spec[i];
+
+		if (wh_port_spec_read(settings->port[i].name, (uint16_t)i, spec, why,
+			    sizeof(why)) != 0)
+			return wh_fail(WH_EXIT_HARDWARE, "%s", why);
+		if (spec->kind != ports->spec[0].kind)
+			return wh_fail(WH_EXIT_USAGE,
+				"%s and %s are ports of different kinds; one process has ports of "
+				"one kind",
+				settings->port[0].name, settings->port[i].name);
+		if (!wh_host_may_have(spec, why, sizeof(why)) ||
+			wh_port_spec_prepare(spec, (uint16_t)settings->queues,
+				(uint16_t)settings->mtu_bytes, &ports->device[i], why,
+				sizeof(why)) != 0)
+			return wh_fail(WH_EXIT_HARDWARE, "%s", why);
+	}
+	return WH_EXIT_OK;
 }
 
 int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
@@ -499,18 +611,15 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 	uint32_t jobs)
 {
 	char why[WH_PORT_WHY_BYTES];
-	struct wh_port_argument device;
-	struct wh_port_spec spec;
+	struct ports ports = {0};
 	struct wh_cores_allowed allowed;
 	struct wh_cores cores;
 	cpu_set_t near;
+	int status = prepare_ports(settings, &ports);
 
-	if (wh_port_spec_read(settings->port, 0, &spec, why, sizeof(why)) != 0 ||
-		!wh_host_may_have(&spec, why, sizeof(why)) ||
-		wh_port_spec_prepare(&spec, (uint16_t)settings->queues,
-			(uint16_t)settings->mtu_bytes, &device, why, sizeof(why)) != 0)
-		return wh_fail(WH_EXIT_HARDWARE, "%s", why);
-	wh_cores_allowed(wh_host_near_cpus(&spec, "", &near) ? &near : NULL, &allowed);
+	if (status != WH_EXIT_OK)
+		return status;
+	wh_cores_allowed(wh_host_near_cpus(ports.spec, "", &near) ? &near : NULL, &allowed);
 	if (wh_cores_place(settings, &allowed, &cores, why, sizeof(why)) != 0)
 		return wh_fail(WH_EXIT_HARDWARE, "%s", why);
 
@@ -519,11 +628,11 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 	 * memory: allow only the owner, whatever the umask is.
 	 */
 	mode_t before = umask(S_IRWXG | S_IRWXO);
-	int status = WH_EXIT_HARDWARE;
 
-	wh_seeker_start(&spec);
-	if (start_runtime(runtime, &cores, &spec, &device, settings) == 0) {
-		status = wh_host_open(host, runtime, &spec, settings, hooks, jobs);
+	status = WH_EXIT_HARDWARE;
+	wh_seeker_start(ports.spec);
+	if (start_runtime(runtime, &cores, &ports, settings) == 0) {
+		status = wh_host_open(host, runtime, ports.spec, settings, hooks, jobs);
 		if (status != WH_EXIT_OK)
 			wh_runtime_close(runtime);
 	}
@@ -554,7 +663,8 @@ void wh_host_close(struct wh_host *host)
 		wh_netif_free(&host->netif[i]);
 	host->shards = 0;
 	wh_host_handshake_free(&host->handshake);
-	wh_port_close(host->port);
+	for (uint32_t i = 0; i < host->ports; i++)
+		wh_port_close(host->at[i].port);
 	wh_seeker_end();
 	wh_arena_free(&host->ctx.arena);
 	free(host->netif);

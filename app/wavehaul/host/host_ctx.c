@@ -36,7 +36,7 @@ static struct wh_session *accept_session(void *context, uint64_t now_tsc, uint32
 	struct wh_host_ctx *ctx = shard->ctx;
 	struct wh_session_config config;
 
-	wh_host_ctx_session_config(ctx, &config);
+	wh_host_ctx_session_config(ctx, shard->number, &config);
 	wh_session_config_profile(&config, wh_profile_by_number(params->profile));
 	config.payload_bytes = params->payload_bytes;
 	config.packet_bytes = WH_HEAD_BYTES + params->payload_bytes +
@@ -87,15 +87,15 @@ struct wh_endpoint_config wh_host_ctx_endpoint_config(
 		.books_apart = ctx->settings->books_cpus.count > 0,
 	};
 
-	WH_ASSERT(shard < ctx->settings->queues && ctx->shard[shard].ctx == ctx);
+	WH_ASSERT(shard < wh_host_settings_shards(ctx->settings) && ctx->shard[shard].ctx == ctx);
 	memcpy(config.key, ctx->cookie_key, sizeof(config.key));
 	if (ctx->handshake != NULL && ctx->settings->handshake->told.peer.family == 0)
 		memcpy(config.told_cookie, ctx->settings->handshake->told.cookie,
 			sizeof(config.told_cookie));
 	if (ctx->hooks.may_come != NULL)
 		config.may_come = may_come;
-	/* A prober uses one queue, and is answered by the first one. */
-	if (shard == 0 && ctx->hooks.may_probe != NULL) {
+	/* A prober uses one queue, and is answered by a port's first one. */
+	if (shard % ctx->settings->queues == 0 && ctx->hooks.may_probe != NULL) {
 		config.may_probe = may_probe;
 		config.probe_room_pkts = WH_ANSWERER_ROOM_PKTS;
 	}
@@ -113,14 +113,15 @@ void wh_host_ctx_keep_books(struct wh_loop *loop, struct wh_endpoint *endpoint)
 	wh_loop_add(loop, "books", poll_books, endpoint);
 }
 
-void wh_host_ctx_session_config(struct wh_host_ctx *ctx, struct wh_session_config *config)
+void wh_host_ctx_session_config(
+	struct wh_host_ctx *ctx, uint32_t shard, struct wh_session_config *config)
 {
 	WH_ASSERT(ctx->hz > 0 && ctx->burst_pkts > 0);
 	wh_session_config_init(config);
 	config->hz = ctx->hz;
 	config->attach_bytes = ctx->attach_bytes;
 	config->burst_pkts = ctx->burst_pkts;
-	config->line_bps = ctx->line_bps;
+	config->line_bps = ctx->line_bps[shard / ctx->settings->queues];
 	config->seed = wh_host_ctx_draw(ctx);
 	config->books_apart = ctx->settings->books_cpus.count > 0;
 }
@@ -128,13 +129,13 @@ void wh_host_ctx_session_config(struct wh_host_ctx *ctx, struct wh_session_confi
 struct wh_address wh_host_ctx_address(const struct wh_host_ctx *ctx, uint8_t family, uint32_t shard)
 {
 	const struct wh_host_settings *settings = ctx->settings;
-	struct wh_address address =
-		family == WH_IPV4 ? settings->ipv4.address : settings->ipv6.address;
+	const struct wh_own_port *port = wh_host_settings_port(settings, shard);
+	struct wh_address address = family == WH_IPV4 ? port->ipv4.address : port->ipv6.address;
+	uint32_t own_port = ctx->own_port[shard / settings->queues];
+	uint32_t number = (own_port != 0 ? own_port : settings->udp_port) + shard % settings->queues;
 
-	uint32_t first_port = ctx->own_port != 0 ? ctx->own_port : settings->udp_port;
-
-	WH_ASSERT(shard < settings->queues && first_port + shard <= UINT16_MAX);
-	address.port = (uint16_t)(first_port + shard);
+	WH_ASSERT(shard < wh_host_settings_shards(settings) && number <= UINT16_MAX);
+	address.port = (uint16_t)number;
 	return address;
 }
 

@@ -57,16 +57,16 @@ struct wh_host_ctx_shard {
 struct wh_host_ctx {
 	uint64_t hz;
 	const struct wh_host_settings *settings;
-	uint16_t own_port; /* UDP, of shard 0; 0: as in the settings */
+	uint16_t own_port[WH_PORTS_MAX]; /* UDP, of its first queue; 0: as in the settings */
 	struct wh_host_ctx_hooks hooks;
 	struct wh_arena arena;
 	struct wh_fec_limits fec; /* of its workers' tables; r 0: none */
-	/* As in wh_session_config; line_bps is known only of a NIC's link. */
+	/* As in wh_session_config; line_bps of a port is known only of a NIC's link. */
 	uint32_t attach_bytes;
 	uint32_t burst_pkts;
-	uint64_t line_bps;
+	uint64_t line_bps[WH_PORTS_MAX];
 	struct wh_host_handshake *handshake; /* source of jobs' SAs; NULL: nothing is sealed */
-	struct wh_host_ctx_shard shard[WH_QUEUES_MAX]; /* settings->queues of them */
+	struct wh_host_ctx_shard shard[WH_QUEUES_MAX]; /* wh_host_settings_shards of them */
 	uint32_t workers;
 	struct wh_loop *worker[WH_SETTINGS_CPUS_MAX]; /* the workers' loops */
 	/* Both keys come from the system, or from a seed. */
@@ -88,10 +88,11 @@ struct wh_endpoint_config wh_host_ctx_endpoint_config(
 void wh_host_ctx_keep_books(struct wh_loop *loop, struct wh_endpoint *endpoint);
 
 /*
- * A session's configuration on this host, except profile, sizes, memory, rate and patience, which
+ * A session's configuration on that shard, except profile, sizes, memory, rate and patience, which
  * the caller or the peer's OPEN decide.
  */
-void wh_host_ctx_session_config(struct wh_host_ctx *ctx, struct wh_session_config *config);
+void wh_host_ctx_session_config(
+	struct wh_host_ctx *ctx, uint32_t shard, struct wh_session_config *config);
 
 /* Our address of the given family as that shard's peers see it; family 0: none. */
 struct wh_address wh_host_ctx_address(

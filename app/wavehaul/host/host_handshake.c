@@ -85,7 +85,7 @@ static int32_t take(
 /* Datagrams without room are lost, as in the network, and are repeated. */
 static void post(struct wh_host_ctx *ctx, const struct wh_handshake_datagram *datagram)
 {
-	WH_ASSERT(datagram->queue < ctx->settings->queues);
+	WH_ASSERT(datagram->queue < wh_host_settings_shards(ctx->settings));
 
 	struct wh_endpoint *endpoint = ctx->shard[datagram->queue].endpoint;
 	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->datagrams_out);
@@ -104,7 +104,7 @@ int32_t wh_host_handshake_poll(void *state, uint64_t now_tsc)
 	struct wh_handshake_datagram datagram;
 	int32_t work = 0;
 
-	for (uint32_t i = 0; i < ctx->settings->queues; i++)
+	for (uint32_t i = 0; i < wh_host_settings_shards(ctx->settings); i++)
 		work += take(handshake, ctx->shard[i].endpoint, now_tsc);
 	work += wh_handshakes_poll(&handshake->handshakes, now_tsc);
 	while (wh_handshakes_give(&handshake->handshakes, now_tsc, &datagram)) {

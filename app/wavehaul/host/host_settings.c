@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/host_settings.h"
 
+#include <string.h>
+
 struct wh_host_settings wh_host_settings_of(const struct wh_settings *settings)
 {
-	return (struct wh_host_settings){
-		.port = settings->port,
+	struct wh_host_settings result = {
+		.ports = settings->ports,
 		.queues = settings->queues,
 		.mtu_bytes = settings->mtu_bytes,
 		.vlan = settings->vlan,
 		.dscp = settings->dscp,
 		.rx_descriptors = settings->rx_descriptors,
 		.tx_descriptors = settings->tx_descriptors,
-		.ipv4 = settings->ipv4,
-		.ipv6 = settings->ipv6,
-		.gateway4 = settings->gateway4,
-		.gateway6 = settings->gateway6,
 		.udp_port = settings->udp_port,
 		.udp_port_last = settings->udp_port_last,
 		.rx_cpus = settings->rx_cpus,
@@ -26,4 +24,7 @@ struct wh_host_settings wh_host_settings_of(const struct wh_settings *settings)
 		.verbose = settings->verbose,
 		.eal = settings->eal,
 	};
+
+	memcpy(result.port, settings->port, sizeof(result.port));
+	return result;
 }

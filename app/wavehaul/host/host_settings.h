@@ -22,18 +22,15 @@ struct wh_host_question {
 };
 
 struct wh_host_settings {
-	const char *port; /* see drivers/port/spec.h */
-	uint32_t queues;  /* pairs of queues, one shard each */
+	struct wh_own_port port[WH_PORTS_MAX];
+	uint32_t ports;
+	uint32_t queues; /* pairs of queues of each port, one shard each */
 	uint32_t mtu_bytes;
 	uint32_t vlan; /* 0: untagged */
 	uint32_t dscp;
 	uint32_t rx_descriptors; /* 0: the driver's preference */
 	uint32_t tx_descriptors;
-	struct wh_subnet ipv4; /* family 0: none */
-	struct wh_subnet ipv6;
-	struct wh_address gateway4; /* family 0: none */
-	struct wh_address gateway6;
-	uint32_t udp_port;          /* of queue 0; queue i has udp_port + i */
+	uint32_t udp_port;          /* of queue 0 of each port; queue i has udp_port + i */
 	uint32_t udp_port_last;     /* udp: any free one from udp_port on; 0: only that */
 	bool listens;               /* udp: our own port is udp_port, and not any that is free */
 	struct wh_cpu_list rx_cpus; /* count 0: not given */
@@ -50,3 +47,16 @@ struct wh_host_settings {
 
 /* Taken from a verb's settings; the strings remain owned by `settings`. */
 struct wh_host_settings wh_host_settings_of(const struct wh_settings *settings);
+
+/* Those of all ports: first the queues of the first port, then those of the next. */
+static inline uint32_t wh_host_settings_shards(const struct wh_host_settings *settings)
+{
+	return settings->ports * settings->queues;
+}
+
+/* The port of a shard. */
+static inline const struct wh_own_port *wh_host_settings_port(
+	const struct wh_host_settings *settings, uint32_t shard)
+{
+	return &settings->port[shard / settings->queues];
+}

@@ -190,8 +190,9 @@ static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_re
 		job->result.refused_error = record->refused.error;
 		wh_job_fail(job, WH_STATUS_REFUSED, "%.*s", (int)record->refused.text_bytes,
 			record->refused.text);
-	} else if (record->type == WH_RECORD_READY && wh_ready_is_possible(record->ready.queues)) {
+	} else if (record->type == WH_RECORD_READY && wh_ready_is_possible(record, job->place.peer.family)) {
 		job->ready.queues = record->ready.queues;
+		job->ready.peers = wh_ready_peers(record, job->ready.peer);
 		job->ready.as_name = record->ready.as_name;
 		if (job->request.here.by_match && record->ready.as_name) {
 			job->request.here.into_folder = false;
@@ -201,6 +202,7 @@ static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_re
 			job->request.choice.wishes &=
 				~WH_CHOICE_KEEPS | (uint32_t)record->ready.keeps
 							   << WH_CHOICE_KEEPS_SHIFT;
+		wh_job_read_done(job);
 		start(job, now_tsc);
 	} else {
 		wh_job_fail(job, WH_STATUS_MISMATCH, "the server's first answer is invalid");
@@ -269,9 +271,6 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 			wh_job_fail(job, WH_STATUS_MISMATCH,
 				"a host other than the server answered in its place");
 		} else if (found > 0) {
-			/* The record's texts must be read before the chunk is given back. */
-			if (record.type == WH_RECORD_READY)
-				wh_job_read_done(job);
 			take_answer(job, now_tsc, &record);
 			if (job->records.reading != NULL)
 				wh_job_read_done(job);

@@ -94,6 +94,7 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 		.type = WH_RECORD_READY,
 		.ready = {.queues = (uint16_t)job->jobs->ctx->settings->queues},
 	};
+	uint8_t addresses[WH_READY_PORTS_MAX * WH_READY_ADDRESS_BYTES];
 	enum wh_doing doing;
 	char why[WH_FAULT_TEXT_BYTES];
 	char text[400];
@@ -117,6 +118,10 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 		ready.ready.as_name = wh_sink_progress(job->ends.sink)->as_name;
 	if (job->ends.source != NULL)
 		ready.ready.as_name = wh_source_progress(job->ends.source)->is_as_given;
+
+	ready.ready.addresses = addresses;
+	ready.ready.ports = wh_ready_addresses(
+		job->jobs->ctx, job->place.shard, job->place.peer.family, addresses);
 
 	bool posted = wh_job_post(job, &ready);
 

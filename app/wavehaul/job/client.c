@@ -31,7 +31,7 @@ enum wh_client_state wh_client_state(const struct wh_client *client)
 /* Without echo of our own: on an emulated link, and where the kernel knows the path (udp). */
 static bool has_no_echo(const struct wh_host *host)
 {
-	return host->spec.facts.emulated || host->netif == NULL;
+	return host->spec[0].facts.emulated || host->netif == NULL;
 }
 
 /* Meanwhile the handshake begins; sessions wait. */
@@ -49,12 +49,12 @@ static void await_answer(struct wh_client *client, uint64_t now_tsc)
 
 static void await_link(struct wh_client *client, uint64_t now_tsc)
 {
-	if (client->host->link.was_up && client->host->ctx.settings->question.poll != NULL &&
+	if (client->host->at[0].link.was_up && client->host->ctx.settings->question.poll != NULL &&
 		client->host->netif == NULL)
 		await_answer(client, now_tsc);
-	else if (client->host->link.was_up && has_no_echo(client->host))
+	else if (client->host->at[0].link.was_up && has_no_echo(client->host))
 		set_state(client, WH_CLIENT_READY); /* there is nothing to prove */
-	else if (client->host->link.was_up &&
+	else if (client->host->at[0].link.was_up &&
 		 wh_mtu_proof_start(&client->proof, &client->host->netif[0].neighbour, now_tsc,
 			 &client->peer) == 0)
 		set_state(client, WH_CLIENT_PROVING);
@@ -147,7 +147,7 @@ static int32_t poll_client(void *state, uint64_t now_tsc)
 void wh_client_init(struct wh_client *client, struct wh_host *host, const struct wh_address *peer,
 	uint64_t patience_ns, uint64_t now_tsc)
 {
-	if (host->spec.facts.link_by_peer)
+	if (host->spec[0].facts.link_by_peer)
 		patience_ns = wh_min_u64(patience_ns, PEER_LINK_NS);
 	*client = (struct wh_client){
 		.host = host,
@@ -180,14 +180,14 @@ int wh_client_conclude(const struct wh_client *client, const char *server)
 
 	switch (wh_client_state(client)) {
 	case WH_CLIENT_NO_LINK:
-		if (client->host->spec.facts.link_by_peer)
+		if (client->host->spec[0].facts.link_by_peer)
 			wh_complain("the process at the other end of %s does not accept this "
 				    "connection: does it serve another client, use another id, or "
 				    "have the same role?",
-				settings->port);
+				settings->port[0].name);
 		else
 			wh_complain("the link of %s is down: check the cable and the other end",
-				settings->port);
+				settings->port[0].name);
 		return WH_EXIT_NETWORK;
 	case WH_CLIENT_NO_ROUTE:
 		if (client->proof.result == WH_NEIGHBOUR_SILENT)

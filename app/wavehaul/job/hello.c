@@ -200,9 +200,49 @@ struct wh_request wh_hello_request(const struct wh_hello *hello, const struct wh
 	return request;
 }
 
-bool wh_ready_is_possible(uint32_t queues)
+static_assert(WH_PORTS_MAX <= WH_READY_PORTS_MAX, "READY names all of them");
+
+uint8_t wh_ready_addresses(const struct wh_host_ctx *ctx, uint32_t shard, uint8_t family,
+	uint8_t addresses[WH_READY_PORTS_MAX * WH_READY_ADDRESS_BYTES])
 {
-	return queues >= 1 && queues <= WH_QUEUES_MAX;
+	uint32_t ports = ctx->settings->ports, queues = ctx->settings->queues;
+	uint8_t count = 0;
+
+	for (uint32_t i = 0; i < ports; i++) {
+		uint32_t port = (shard / queues + i) % ports;
+		struct wh_address own = wh_host_ctx_address(ctx, family, port * queues);
+		uint8_t *to = &addresses[count * WH_READY_ADDRESS_BYTES];
+
+		/* That of this job is known to the peer, by whatever address it came. */
+		if (own.family == 0 && i > 0)
+			continue;
+		to[0] = family;
+		memcpy(to + 1, own.ip, sizeof(own.ip));
+		count++;
+	}
+	return count;
+}
+
+bool wh_ready_is_possible(const struct wh_record *record, uint8_t family)
+{
+	if (record->ready.queues < 1 || record->ready.queues > WH_QUEUES_MAX)
+		return false;
+	for (uint32_t i = 0; i < record->ready.ports; i++)
+		if (record->ready.addresses[i * WH_READY_ADDRESS_BYTES] != family)
+			return false;
+	return true;
+}
+
+uint32_t wh_ready_peers(
+	const struct wh_record *record, struct wh_address peers[WH_READY_PORTS_MAX])
+{
+	for (uint32_t i = 0; i < record->ready.ports; i++) {
+		const uint8_t *from = &record->ready.addresses[i * WH_READY_ADDRESS_BYTES];
+
+		peers[i] = (struct wh_address){.family = from[0]};
+		memcpy(peers[i].ip, from + 1, sizeof(peers[i].ip));
+	}
+	return record->ready.ports;
 }
 
 bool wh_report_is_possible(const struct wh_bench_report *report,

@@ -11,6 +11,7 @@
 
 #include "bundle/record.h"
 #include "host/bounds.h"
+#include "host/host_ctx.h"
 #include "job/request.h"
 
 /*
@@ -36,8 +37,19 @@ bool wh_hello_is_possible(const struct wh_hello *hello, uint32_t chunk_bytes,
  */
 struct wh_request wh_hello_request(const struct wh_hello *hello, const struct wh_request *own);
 
-/* Whether the values of the server's READY are valid. */
-bool wh_ready_is_possible(uint32_t queues);
+/*
+ * The addresses of our ports that a peer of that family reaches, for READY: first that of `shard`.
+ * Returns their number.
+ */
+uint8_t wh_ready_addresses(const struct wh_host_ctx *ctx, uint32_t shard, uint8_t family,
+	uint8_t addresses[WH_READY_PORTS_MAX * WH_READY_ADDRESS_BYTES]);
+
+/* Whether the values of the server's READY are valid for a client of that family. */
+bool wh_ready_is_possible(const struct wh_record *record, uint8_t family);
+
+/* The addresses in such a READY, without UDP ports. */
+uint32_t wh_ready_peers(
+	const struct wh_record *record, struct wh_address peers[WH_READY_PORTS_MAX]);
 
 /*
  * Whether a receiving server's report is plausible, `elapsed_ns` after READY, with `sent_bytes`

@@ -156,6 +156,9 @@ struct wh_job_sealed {
 struct wh_job_ready {
 	uint64_t began_tsc; /* 0 until READY came, as `queues` */
 	uint16_t queues;
+	/* Of the server's ports: first the one of this job. */
+	struct wh_address peer[WH_READY_PORTS_MAX];
+	uint32_t peers;
 	bool as_name; /* as in the record */
 };
 

@@ -79,7 +79,7 @@ void wh_job_check(const struct wh_job *job)
 		  job->streams.out != NULL);
 	WH_ASSERT(!works || (wh_job_in(job) != NULL && job->streams.out != NULL));
 	WH_ASSERT(state != WH_JOB_ENDING || job->result.ended_tsc != 0);
-	WH_ASSERT(job->place.shard < job->jobs->ctx->settings->queues);
+	WH_ASSERT(job->place.shard < wh_host_settings_shards(job->jobs->ctx->settings));
 	WH_ASSERT(lane_group == NULL || lane_group->lanes == job->request.lanes);
 	WH_ASSERT(job->lanes.share.share == NULL || (lane_group != NULL && !job->streams.out_left));
 	check_streams(job);
@@ -123,7 +123,7 @@ static void configure_out(const struct wh_job *job, bool bundle, struct wh_sessi
 	enum wh_family family = (enum wh_family)job->place.peer.family;
 	uint64_t rate_bps = wh_request_lane_bps(&job->request);
 
-	wh_host_ctx_session_config(ctx, config);
+	wh_host_ctx_session_config(ctx, job->place.shard, config);
 	wh_request_configure(&job->request, bundle, &bounds, config);
 	config->packet_bytes =
 		WH_HEAD_BYTES + config->payload_bytes + wh_encap_ip_udp_bytes(family);

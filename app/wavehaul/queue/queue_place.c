@@ -13,7 +13,11 @@
 
 static bool has_family(const struct wh_settings *settings, uint8_t family)
 {
-	return (family == WH_IPV6 ? settings->ipv6 : settings->ipv4).address.family != 0;
+	for (uint32_t i = 0; i < settings->ports; i++)
+		if (settings->port[i].ipv4.address.family == family ||
+			settings->port[i].ipv6.address.family == family)
+			return true;
+	return false;
 }
 
 static int take_peer(
@@ -34,12 +38,16 @@ static int take_peer(
 /* Packets to our own address would never be answered. */
 static int judge(const struct wh_settings *settings, const char *host, const struct wh_place *place)
 {
-	const struct wh_address *own =
-		&(place->address.family == WH_IPV6 ? &settings->ipv6 : &settings->ipv4)->address;
+	for (uint32_t i = 0; i < settings->ports; i++) {
+		const struct wh_own_port *port = &settings->port[i];
+		const struct wh_address *own =
+			&(place->address.family == WH_IPV6 ? &port->ipv6 : &port->ipv4)->address;
 
-	if (memcmp(own->ip, place->address.ip, sizeof(own->ip)) != 0)
-		return -1;
-	return wh_fail(WH_EXIT_USAGE, "'%s' is this host itself; a job needs another host", host);
+		if (memcmp(own->ip, place->address.ip, sizeof(own->ip)) == 0)
+			return wh_fail(WH_EXIT_USAGE,
+				"'%s' is this host itself; a job needs another host", host);
+	}
+	return -1;
 }
 
 int wh_place_find(const struct wh_settings *settings, const char *host, struct wh_place *place)

@@ -21,7 +21,7 @@ void wh_learnt_path_recall(struct wh_learnt_path *learnt, const struct wh_settin
 	learnt->place = (struct wh_kept_place){
 		.folder = settings->state,
 		.peer = learnt->peer,
-		.port = settings->port,
+		.port = settings->port[0].name,
 	};
 	if (settings->profile->found == NULL)
 		return;

@@ -53,11 +53,8 @@ static int take_port(struct wh_settings *settings, enum wh_verb verb)
 		return wh_fail(WH_EXIT_USAGE, "no server of this host starts others by ssh: leave "
 					      "out --daemon, or the user and @ of the host");
 	if (!wh_settings_given(settings, verb, "port")) {
-		settings->port[0] = '\0';
-		settings->ipv4 = settings->ipv6 = (struct wh_subnet){0};
-		settings->gateway4 = settings->gateway6 = (struct wh_address){0};
+		wh_settings_forget_ports(settings);
 		settings->vlan = 0;
-		settings->own_taken = false;
 	}
 	return -1;
 }

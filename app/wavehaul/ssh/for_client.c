@@ -56,15 +56,15 @@ static void take_address(struct wh_settings *settings)
 
 	if (connection != NULL && sscanf(connection, "%*s %*s %63s", server) == 1 &&
 		wh_address_parse(server, &address) && wh_udp_own_named(&address, &own) == 0)
-		snprintf(settings->port, sizeof(settings->port), "udp:%s", server);
+		settings->ports = (uint32_t)(snprintf(settings->port[0].name,
+						     sizeof(settings->port[0].name), "udp:%s",
+						     server) > 0);
 }
 
 static int take_port(struct wh_settings *settings, const struct wh_ssh_line *line)
 {
 	if (!wh_settings_given(settings, WH_VERB_SERVE, "port")) {
-		settings->ipv4 = settings->ipv6 = (struct wh_subnet){0};
-		settings->own_taken = false;
-		settings->port[0] = '\0';
+		wh_settings_forget_ports(settings);
 		take_address(settings);
 	}
 	settings->udp_port = line->first_port;
@@ -186,10 +186,10 @@ void wh_for_client_answer(
 	struct wh_ssh_line *line = &client->line;
 
 	line->port = port;
-	if (settings->ipv4.address.family != 0)
-		line->address[line->addresses++] = settings->ipv4.address;
-	if (settings->ipv6.address.family != 0)
-		line->address[line->addresses++] = settings->ipv6.address;
+	if (settings->port[0].ipv4.address.family != 0)
+		line->address[line->addresses++] = settings->port[0].ipv4.address;
+	if (settings->port[0].ipv6.address.family != 0)
+		line->address[line->addresses++] = settings->port[0].ipv6.address;
 	client->since_ns = wh_steady_ns();
 	say(client);
 }

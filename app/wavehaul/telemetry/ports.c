@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "base/assert.h"
+#include "cli/plain_text.h"
 #include "telemetry/answer.h"
 
 /* Counters behind a queue, or summed over all of them: only 64-bit counters. */
@@ -43,16 +44,24 @@ static void add_endpoint(struct behind *sum, const struct wh_endpoint *of)
 		((uint64_t *)&sum->answerer)[i] += wh_tel_load(&answerer[i]);
 }
 
-static void put_port(json_t *data, const struct wh_host *host)
+/* The ports of a row of shards. */
+static void put_ports(json_t *data, const struct wh_host *host, uint32_t first, uint32_t end)
 {
-	const struct wh_port *port = host->port; /* NULL: sockets, whose link is the kernel's */
+	uint32_t queues = host->ctx.settings->queues;
+	const struct wh_port *port = host->at[first / queues].port; /* NULL: sockets */
+	char names[WH_PORTS_MAX * (WH_PORT_SPEC_NAME_BYTES + 2)] = "";
+	bool link_up = true;
 	enum wh_port_steering steering = port != NULL                     ? port->steering
 					 : host->ctx.settings->queues > 1 ? WH_PORT_STEER_PAIRED
 									  : WH_PORT_STEER_ONE_QUEUE;
 
-	wh_tel_put_text(data, "port", host->spec.ethdev);
-	wh_tel_put(
-		data, "link_up", port == NULL || __atomic_load_n(&port->link_up, __ATOMIC_RELAXED));
+	for (uint32_t i = first / queues; i * queues < end; i++) {
+		wh_text_add(names, sizeof(names), i > first / queues ? ", " : "",
+			host->spec[i].ethdev);
+		link_up = link_up && wh_host_link_up(host, i);
+	}
+	wh_tel_put_text(data, "port", names);
+	wh_tel_put(data, "link_up", link_up);
 	wh_tel_put(data, "mtu_bytes", port != NULL ? port->mtu : host->ctx.settings->mtu_bytes);
 	wh_tel_put(data, "queues", host->shards);
 	wh_tel_put_text(data, "steering", wh_port_steering_name(steering));
@@ -115,7 +124,7 @@ static void put_behind(json_t *data, const struct behind *behind)
 	wh_tel_put(data, "drop_probe_hurried", behind->answerer.hurried_pkts);
 }
 
-/* Of the NIC as a whole. */
+/* Of a NIC as a whole. */
 static void put_nic(json_t *data, const struct wh_port *port)
 {
 	for (uint32_t i = 0; port != NULL && i < port->nic_counters.count; i++) {
@@ -155,7 +164,7 @@ static void put_queues(json_t *data, const struct wh_host *host, uint32_t first,
 		if (host->netif != NULL)
 			add_netif(&behind, &host->netif[i]);
 	}
-	put_port(data, host);
+	put_ports(data, host, first, end);
 	put_traffic(data, stats);
 	put_behind(data, &behind);
 }
@@ -168,7 +177,8 @@ static bool put_answer(json_t *data, const struct wh_host *host, const char *par
 	if (params == NULL) {
 		wh_host_port_stats_total(host, &stats);
 		put_queues(data, host, 0, host->shards, &stats);
-		put_nic(data, host->port);
+		for (uint32_t i = 0; i < host->ports; i++)
+			put_nic(data, host->at[i].port);
 		if (host->ctx.handshake != NULL)
 			put_handshakes(data, host->ctx.handshake);
 		return true;

@@ -135,8 +135,13 @@ static bool is_as_there(
 		return wh_json_count(server, "udp_port") == settings->udp_port;
 	if (strcmp(setting->flag, "mtu") == 0)
 		return wh_json_count(server, "mtu_bytes") == settings->mtu_bytes;
-	return strcmp(setting->flag, "addr") == 0 && has_address(server, &settings->ipv4.address) &&
-	       has_address(server, &settings->ipv6.address);
+	if (strcmp(setting->flag, "addr") != 0)
+		return false;
+	for (uint32_t i = 0; i < WH_PORTS_MAX; i++)
+		if (!has_address(server, &settings->port[i].ipv4.address) ||
+			!has_address(server, &settings->port[i].ipv6.address))
+			return false;
+	return true;
 }
 
 /* An option that only a port of our own can fulfil; NULL: none was given. */
@@ -157,10 +162,12 @@ static const char *own_option(
 /* Whether the connected server has the requested port. */
 static bool is_meant(const struct wh_settings *settings, const json_t *server)
 {
+	char ports[WH_SETTINGS_TEXT_BYTES];
+
+	wh_settings_ports_text(settings, ", ", ports);
 	return json_is_true(json_object_get(server, "ok")) &&
-	       (settings->port[0] == '\0' ||
-		       strcmp(settings->port, json_string_value(json_object_get(server, "port"))) ==
-			       0);
+	       (ports[0] == '\0' ||
+		       strcmp(ports, json_string_value(json_object_get(server, "port"))) == 0);
 }
 
 /* The local server may start while we wait for it, like a remote one. */
@@ -219,7 +226,7 @@ json_t *wh_hand_to(
 			own);
 	else
 		wh_complain("no server of this host answers for %s%s%s; --control names its socket",
-			settings->port[0] != '\0' ? settings->port : "us", rc != 0 ? ": " : "",
+			settings->ports > 0 ? settings->port[0].name : "us", rc != 0 ? ": " : "",
 			rc != 0 ? strerror(-rc) : "");
 	return NULL;
 }

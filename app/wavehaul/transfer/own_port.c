@@ -231,7 +231,7 @@ static int draw(struct wh_transfer *transfer, int status)
 static int enter_guard(const struct wh_wanted *wanted)
 {
 	const struct wh_settings *settings = &wanted->settings;
-	struct wh_guard guard = wh_wanted_guard(settings, &own.on.host.spec);
+	struct wh_guard guard = wh_wanted_guard(settings, &own.on.host);
 
 	for (uint32_t i = 0; i < wanted->locals && !wanted->is_piped; i++) {
 		wh_guard_let_path(

@@ -152,11 +152,13 @@ struct wh_service wh_wanted_service(const struct wh_settings *settings, int root
 	struct wh_service service = {
 		.own = wh_wanted_request(settings, WH_JOB_IDLE),
 		.limits = limits_of(settings),
-		.allow = {settings->ipv4, settings->ipv6},
-		.allows = 2,
 	};
 
 	service.own.here.root_fd = root_fd;
+	for (uint32_t i = 0; i < settings->ports; i++) {
+		service.allow[service.allows++] = settings->port[i].ipv4;
+		service.allow[service.allows++] = settings->port[i].ipv6;
+	}
 	if (settings->allows == 0)
 		return service;
 	memcpy(service.allow, settings->allow, sizeof(service.allow));
@@ -164,11 +166,11 @@ struct wh_service wh_wanted_service(const struct wh_settings *settings, int root
 	return service;
 }
 
-struct wh_guard wh_wanted_guard(const struct wh_settings *settings, const struct wh_port_spec *port)
+struct wh_guard wh_wanted_guard(const struct wh_settings *settings, const struct wh_host *host)
 {
 	struct wh_guard guard;
 
-	wh_guard_init(&guard, settings->no_guard, settings->user, false, port);
+	wh_guard_init(&guard, settings->no_guard, settings->user, false, host->spec, host->ports);
 	guard.owners = settings->owners;
 	guard.set_ids = settings->set_ids;
 	if (settings->plot[0] != '\0')

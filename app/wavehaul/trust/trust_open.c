@@ -84,12 +84,15 @@ void wh_trust_close(struct wh_trust *trust)
 
 static bool find(const struct wh_settings *settings, const char *host, struct wh_address *address)
 {
-	bool ipv4 = settings->ipv4.address.family != 0;
-	bool ipv6 = settings->ipv6.address.family != 0;
+	bool ipv4 = false, ipv6 = false;
 	struct wh_trust_place place;
 	struct wh_peer_file peer;
 	char path[PATH_MAX];
 
+	for (uint32_t i = 0; i < settings->ports; i++) {
+		ipv4 |= settings->port[i].ipv4.address.family != 0;
+		ipv6 |= settings->port[i].ipv6.address.family != 0;
+	}
 	if (!wh_trust_place_find(&place, settings->identity, settings->trust))
 		return false;
 	if (wh_peer_name_is_good(host) && wh_peer_file_path(place.peers, host, path) &&

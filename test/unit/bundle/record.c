@@ -236,8 +236,15 @@ static const struct sample samples[] = {
 		{.type = WH_RECORD_REFUSED,
 			.refused = {.error = 13, .text = "go away", .text_bytes = 7}},
 		BYTES("\x18\0\0\0\x21\0\0\0\x0d\0\0\0\x07\0go away\0\0\0")},
-	{"ready", {.type = WH_RECORD_READY, .ready = {.queues = 0x0102, .keeps = 3}},
-		BYTES("\x10\0\0\0\x22\0\0\0\x02\x01\0\x03\0\0\0\0")},
+	{"ready",
+		{.type = WH_RECORD_READY,
+			.ready = {.queues = 0x0102,
+				.keeps = 3,
+				.ports = 1,
+				.addresses = (const uint8_t *)"\x04\xc0\0\x02\x01\0\0\0\0\0\0"
+							      "\0\0\0\0\0\0"}},
+		BYTES("\x20\0\0\0\x22\0\0\0\x02\x01\0\x03\x01\x04\xc0\0\x02\x01\0\0\0\0\0\0"
+		      "\0\0\0\0\0\0\0\0")},
 	{"item",
 		{.type = WH_RECORD_ITEM,
 			.item = {.bytes = ID,

@@ -11,10 +11,14 @@
 #include "port/spec.h"
 #include "udp/host_address.h"
 
+static bool is_udp(const struct wh_own_port *port)
+{
+	return strcmp(port->name, "udp") == 0 || strncmp(port->name, "udp:", 4) == 0;
+}
+
 bool wh_own_is_udp(const struct wh_settings *settings)
 {
-	return settings->port[0] == '\0' || strcmp(settings->port, "udp") == 0 ||
-	       strncmp(settings->port, "udp:", 4) == 0;
+	return settings->ports == 0 || is_udp(&settings->port[0]);
 }
 
 static uint32_t bounded_mtu(uint32_t mtu_bytes, uint32_t most_bytes)
@@ -43,10 +47,10 @@ static void ask_path(const struct wh_settings *settings, const struct wh_address
 			bounded_mtu(settings->mtu_bytes, own->told_mtu), (uint8_t)settings->dscp);
 }
 
-static void put(struct wh_settings *settings, const struct wh_udp_own *own)
+static void put(
+	struct wh_settings *settings, struct wh_own_port *port, const struct wh_udp_own *own)
 {
-	struct wh_subnet *subnet =
-		own->address.family == WH_IPV6 ? &settings->ipv6 : &settings->ipv4;
+	struct wh_subnet *subnet = own->address.family == WH_IPV6 ? &port->ipv6 : &port->ipv4;
 
 	*subnet = (struct wh_subnet){.address = own->address, .prefix_bits = own->prefix_bits};
 	bound_mtu(settings, own);
@@ -56,8 +60,8 @@ static void put(struct wh_settings *settings, const struct wh_udp_own *own)
 static bool is_free_of_ethernet(const struct wh_settings *settings)
 {
 	const char *wrong =
-		settings->ipv4.address.family != 0 || settings->ipv6.address.family != 0 ? "--addr"
-		: settings->gateway4.family != 0 || settings->gateway6.family != 0 ? "--gateway"
+		settings->port[0].ipv4.address.family != 0 || settings->port[0].ipv6.address.family != 0 ? "--addr"
+		: settings->port[0].gateway4.family != 0 || settings->port[0].gateway6.family != 0 ? "--gateway"
 		: settings->vlan != 0                                              ? "--vlan"
 										   : NULL;
 
@@ -73,17 +77,17 @@ static bool is_free_of_ethernet(const struct wh_settings *settings)
 		wrong);
 }
 
-static int take_named(struct wh_settings *settings, const struct wh_address *address)
+static int take_named(struct wh_settings *settings, struct wh_own_port *port,
+	const struct wh_address *address)
 {
 	struct wh_udp_own own;
 
 	if (wh_udp_own_named(address, &own) == 0) {
-		put(settings, &own);
+		put(settings, port, &own);
 		return -1;
 	}
 	return wh_fail(WH_EXIT_HARDWARE,
-		"%s: this host has no such address; `ip addr` shows those that it has",
-		settings->port);
+		"%s: this host has no such address; `ip addr` shows those that it has", port->name);
 }
 
 static int take_main(struct wh_settings *settings)
@@ -96,30 +100,45 @@ static int take_main(struct wh_settings *settings)
 		has[i] = wh_udp_own_main(families[i], &own[i]) == 0;
 	for (uint32_t i = 0; i < 2; i++)
 		if (has[i] && (!own[i].is_loopback || !has[1 - i] || own[1 - i].is_loopback))
-			put(settings, &own[i]);
-	if (settings->ipv4.address.family != 0 || settings->ipv6.address.family != 0)
+			put(settings, &settings->port[0], &own[i]);
+	if (settings->port[0].ipv4.address.family != 0 || settings->port[0].ipv6.address.family != 0)
 		return -1;
 	return wh_fail(
 		WH_EXIT_HARDWARE, "this host has no address: `ip addr` shows its interfaces");
 }
 
-int wh_own_take(struct wh_settings *settings, bool serves)
+static int take_port(struct wh_settings *settings, struct wh_own_port *port, bool serves)
 {
 	struct wh_port_spec spec;
 	char why[WH_PORT_WHY_BYTES];
 
-	if (settings->own_taken)
-		return -1;
-	if (settings->port[0] == '\0')
-		snprintf(settings->port, sizeof(settings->port), "udp");
-	if (wh_port_spec_read(settings->port, 0, &spec, why, sizeof(why)) != 0)
+	if (wh_port_spec_read(port->name, 0, &spec, why, sizeof(why)) != 0)
 		return wh_fail(WH_EXIT_USAGE, "%s", why);
-	if (!is_free_of_ethernet(settings))
-		return WH_EXIT_USAGE;
-	settings->own_taken = true;
+	if (settings->ports > 1 && (!is_udp(port) || spec.local.family == 0))
+		return wh_fail(WH_EXIT_USAGE,
+			"%s is not beside other ports of sockets, each of which has an address of "
+			"this host's: --port udp:192.0.2.1 --port udp:198.51.100.1",
+			port->name);
 	if (serves && spec.local.port != 0)
 		settings->udp_port = spec.local.port;
-	return spec.local.family != 0 ? take_named(settings, &spec.local) : take_main(settings);
+	return spec.local.family != 0 ? take_named(settings, port, &spec.local)
+				      : take_main(settings);
+}
+
+int wh_own_take(struct wh_settings *settings, bool serves)
+{
+	int status = -1;
+
+	if (settings->own_taken)
+		return -1;
+	if (settings->ports == 0)
+		strcpy(settings->port[settings->ports++].name, "udp");
+	if (!is_free_of_ethernet(settings))
+		return WH_EXIT_USAGE;
+	for (uint32_t i = 0; status == -1 && i < settings->ports; i++)
+		status = take_port(settings, &settings->port[i], serves);
+	settings->own_taken = true;
+	return status;
 }
 
 bool wh_own_toward(struct wh_settings *settings, const char *host, const struct wh_address *peer)
@@ -130,7 +149,7 @@ bool wh_own_toward(struct wh_settings *settings, const char *host, const struct 
 	struct wh_udp_own own;
 
 	if (!wh_own_is_udp(settings) ||
-		wh_port_spec_read(settings->port, 0, &spec, why, sizeof(why)) != 0)
+		wh_port_spec_read(settings->port[0].name, 0, &spec, why, sizeof(why)) != 0)
 		return true;
 
 	int rc = wh_udp_own_toward(peer, &own);
@@ -141,7 +160,7 @@ bool wh_own_toward(struct wh_settings *settings, const char *host, const struct 
 	if (spec.local.family != 0)
 		bound_mtu(settings, &own);
 	else
-		put(settings, &own);
+		put(settings, &settings->port[0], &own);
 	ask_path(settings, peer, &own);
 	return true;
 }

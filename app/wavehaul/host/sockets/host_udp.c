@@ -36,19 +36,22 @@ void *wh_host_udp_memory(uint64_t bytes)
 	return memory;
 }
 
-/* The sockets of queues from the first one on; each queue's port is one more. */
-static int open_sockets(struct wh_host *host, uint16_t port, char *why, size_t why_bytes)
+/* The sockets of an address' queues from the first one on; each queue's port is one more. */
+static int open_sockets(
+	struct wh_host *host, uint32_t number, uint16_t port, char *why, size_t why_bytes)
 {
 	const struct wh_host_settings *settings = host->ctx.settings;
-	struct wh_address own[] = {settings->ipv4.address, settings->ipv6.address};
+	struct wh_address own[] = {
+		settings->port[number].ipv4.address, settings->port[number].ipv6.address};
+	uint32_t end = (number + 1) * settings->queues;
 	int rc = 0;
 
 	/* A client goes on from another address when its host joins another network. */
-	if (!settings->listens && host->spec.local.family == 0)
+	if (!settings->listens && host->spec[number].local.family == 0)
 		for (uint32_t i = 0; i < WH_UDP_FAMILIES; i++)
 			memset(own[i].ip, 0, sizeof(own[i].ip));
 
-	for (host->udps = 0; rc == 0 && host->udps < settings->queues; host->udps += rc == 0) {
+	for (; rc == 0 && host->udps < end; host->udps += rc == 0) {
 		struct wh_udp_sockets *sockets = &host->udp[host->udps].config.sockets;
 
 		rc = wh_udp_sockets_open(own, port, !settings->listens, sockets, why, why_bytes);
@@ -56,42 +59,59 @@ static int open_sockets(struct wh_host *host, uint16_t port, char *why, size_t w
 			wh_say("the kernel does not set --dscp");
 		if (rc == 0)
 			port = (uint16_t)(sockets->port + 1);
-		if (rc == 0 && port == 0 && host->udps + 1 < settings->queues)
+		if (rc == 0 && port == 0 && host->udps + 1 < end)
 			rc = -EADDRINUSE;
 	}
 	return rc;
 }
 
-static void close_sockets(struct wh_host *host)
+static void close_sockets(struct wh_host *host, uint32_t first)
 {
-	for (uint32_t i = 0; i < host->udps; i++)
+	for (uint32_t i = first; i < host->udps; i++)
 		wh_udp_sockets_close(&host->udp[i].config.sockets);
-	host->udps = 0;
+	host->udps = first;
 }
 
-int wh_host_udp_open(struct wh_host *host)
+/* At one address. */
+static int open_port(struct wh_host *host, uint32_t number)
 {
 	const struct wh_host_settings *settings = host->ctx.settings;
-	uint16_t port = host->spec.local.port != 0 ? host->spec.local.port
-			: settings->listens        ? (uint16_t)settings->udp_port
-						   : 0;
+	const struct wh_port_spec *spec = &host->spec[number];
+	uint32_t first = number * settings->queues;
+	uint16_t port = spec->local.port != 0 ? spec->local.port
+			: settings->listens   ? (uint16_t)settings->udp_port
+					      : 0;
 	uint32_t attempts =
 		port == 0 ? ATTEMPTS : wh_max_u64(settings->udp_port_last, port) - port + 1;
 	char why[WH_PORT_WHY_BYTES] = "";
 	int rc = -EADDRINUSE;
 
-	host->udp = aligned_alloc(64, (sizeof(*host->udp) + 63) / 64 * 64 * settings->queues);
-	if (host->udp == NULL)
-		return wh_fail(-ENOMEM, "out of memory for the queues");
 	for (uint32_t i = 0; rc == -EADDRINUSE && i < attempts; i++) {
-		close_sockets(host);
-		rc = open_sockets(host, port == 0 ? 0 : (uint16_t)(port + i), why, sizeof(why));
+		close_sockets(host, first);
+		rc = open_sockets(
+			host, number, port == 0 ? 0 : (uint16_t)(port + i), why, sizeof(why));
 	}
 	if (rc != 0)
 		return wh_fail(rc, "%s", why);
+	host->ctx.own_port[number] = host->udp[first].config.sockets.port;
+	return 0;
+}
+
+int wh_host_udp_open(struct wh_host *host)
+{
+	char why[WH_PORT_WHY_BYTES] = "";
+	int rc = 0;
+
+	host->udp = aligned_alloc(64,
+		(sizeof(*host->udp) + 63) / 64 * 64 * wh_host_settings_shards(host->ctx.settings));
+	if (host->udp == NULL)
+		return wh_fail(-ENOMEM, "out of memory for the queues");
+	for (uint32_t i = 0; rc == 0 && i < host->ports; i++)
+		rc = open_port(host, i);
+	if (rc != 0)
+		return rc;
 	if (wh_udp_old_kernel_text(&host->udp[0].config.sockets, why, sizeof(why)))
 		wh_say("%s", why);
-	host->ctx.own_port = host->udp[0].config.sockets.port;
 	for (uint32_t i = 0; i < host->udps; i++)
 		for (uint32_t family = 0; family < WH_UDP_FAMILIES; family++)
 			if (host->udp[i].config.sockets.fd[family] >= 0)
@@ -110,7 +130,7 @@ static int32_t tell_missed(void *state, uint64_t now_tsc)
 	if (host->missed_told || now_tsc < host->next_missed_tsc)
 		return 0;
 	host->next_missed_tsc = now_tsc + host->ctx.hz;
-	wh_host_udp_stats_total(host, &stats);
+	wh_host_port_stats_total(host, &stats);
 	if (stats.dropped_pkts[WH_PORT_RX_MISSED] == 0)
 		return 0;
 	host->missed_told = true;
@@ -167,21 +187,20 @@ void wh_host_udp_close(struct wh_host *host)
 		return;
 	for (uint32_t i = 0; i < host->shards; i++)
 		wh_udp_free(&host->udp[i]);
-	close_sockets(host);
+	close_sockets(host, 0);
 	free(host->udp);
 	host->udp = NULL;
 }
 
-void wh_host_udp_stats_total(const struct wh_host *host, struct wh_port_stats *total)
+void wh_host_udp_stats(const struct wh_host *host, uint32_t port, struct wh_port_stats *stats)
 {
-	uint64_t *sum = (uint64_t *)total;
+	uint32_t queues = host->ctx.settings->queues;
 
-	*total = (struct wh_port_stats){0};
-	for (uint32_t i = 0; i < host->shards; i++) {
-		struct wh_port_stats stats;
+	*stats = (struct wh_port_stats){0};
+	for (uint32_t i = port * queues; i < (port + 1) * queues; i++) {
+		struct wh_port_stats one;
 
-		wh_udp_stats(&host->udp[i], &stats);
-		for (size_t at = 0; at < sizeof(stats) / sizeof(uint64_t); at++)
-			sum[at] += ((const uint64_t *)&stats)[at];
+		wh_udp_stats(&host->udp[i], &one);
+		wh_port_stats_add(stats, &one);
 	}
 }

@@ -7,7 +7,7 @@
 
 static inline bool wh_host_is_udp(const struct wh_host *host)
 {
-	return host->spec.kind == WH_PORT_UDP;
+	return host->spec[0].kind == WH_PORT_UDP;
 }
 
 /* Whether that memory is there; if not, one sentence on stderr says what would fit. */
@@ -29,4 +29,5 @@ int wh_host_udp_open_shards(struct wh_host *host, uint32_t places);
 /* Does nothing to a host on an ethdev. */
 void wh_host_udp_close(struct wh_host *host);
 
-void wh_host_udp_stats_total(const struct wh_host *host, struct wh_port_stats *total);
+/* Of the sockets of one address. */
+void wh_host_udp_stats(const struct wh_host *host, uint32_t port, struct wh_port_stats *stats);
