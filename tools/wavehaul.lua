@@ -13,7 +13,7 @@
 -- writes.
 
 local UDP_PORTS = "5760-5775"
-local VERSION = 6
+local VERSION = 7
 local HEAD_BYTES = 64
 local FIELDS_AT = 16
 local TAG_AT = 48
@@ -108,8 +108,9 @@ local data_group = group("data.", {
 	{22, U16, "r", "Repair packets of the chunk"},
 	{24, U16, "payload_bytes", "Bytes of payload"},
 	{26, U16, "last_bytes", "Bytes of payload of the chunk's last data packet"},
-	{28, U8, "code", "Erasure code", CODE_NAMES},
-	{29, 3},
+	{28, U16, "order", "Place of the chunk among those of several streams"},
+	{30, U8, "code", "Erasure code", CODE_NAMES},
+	{31, 1},
 })
 local rcv_report_group = group("rcv_report.", {
 	{0, U64, "lower", "First packet number missing"},

@@ -40,5 +40,6 @@ struct wh_chunk {
 	uint32_t bytes;
 	uint32_t slot; /* index in its pool: a key for side tables */
 	bool end;
+	uint16_t order; /* among the chunks of several sessions (lib/stripe); of one session: 0 */
 	struct wh_digest digest;
 };

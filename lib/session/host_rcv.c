@@ -65,6 +65,7 @@ static int32_t deliver_in_order(struct wh_session *s)
 		WH_ASSERT(chunk->number == rx->next_deliver);
 		chunk->bytes = (entry->k - 1) * s->config.payload_bytes + entry->last_bytes;
 		chunk->end = false;
+		chunk->order = entry->order;
 
 		bool pushed = wh_fifo_push(&rx->deliver, chunk);
 

@@ -66,6 +66,7 @@ static void begin_chunk(struct wh_session *s, struct wh_rx_chunk *entry, uint64_
 	entry->buffer =
 		s->landing != NULL ? wh_landing_buffer(s, data->chunk) : rx->spare[--rx->spares];
 	entry->k = data->k;
+	entry->order = data->order;
 	entry->have = 0;
 	entry->have_bytes = 0;
 	entry->whole = false;

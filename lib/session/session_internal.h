@@ -315,6 +315,7 @@ struct wh_rx_chunk {
 	uint32_t k;
 	uint32_t have;
 	uint32_t last_bytes; /* of packet k - 1, once it is received */
+	uint16_t order;      /* as its first packet tells it */
 	bool whole;
 
 	/* With repair packets; see settle.c. */

@@ -114,6 +114,7 @@ static void write_data(
 		.r = (uint16_t)sending->shape.r,
 		.code = (uint8_t)sending->shape.code,
 		.payload_bytes = (uint16_t)wh_session_payload_bytes(s, record),
+		.order = chunk->order,
 		.transmission = tx->transmission++,
 		.stamp = stamp(s, now_tsc),
 	};

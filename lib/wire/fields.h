@@ -31,6 +31,7 @@
 	F(part, r, 0, WH_BLOCK_PACKETS_MAX - 1)                                                    \
 	F(part, payload_bytes, 1, WH_PAYLOAD_BYTES_MAX)                                            \
 	F(part, last_bytes, 0, WH_PAYLOAD_BYTES_MAX)                                               \
+	WH_FIELD_ANY(F, part, order)                                                               \
 	F(part, code, 0, WH_FEC_CODES - 1)
 
 /* Repair has the members of data, decoded alike, but always with a code. */
@@ -44,6 +45,7 @@
 	F(part, r, 1, WH_BLOCK_PACKETS_MAX - 1)                                                    \
 	F(part, payload_bytes, 1, WH_PAYLOAD_BYTES_MAX)                                            \
 	F(part, last_bytes, 1, WH_PAYLOAD_BYTES_MAX)                                               \
+	WH_FIELD_ANY(F, part, order)                                                               \
 	F(part, code, WH_FEC_NONE + 1, WH_FEC_CODES - 1)
 
 #define WH_FIELDS_RCV_REPORT(F, part)                                                              \

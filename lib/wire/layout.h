@@ -57,7 +57,7 @@ struct wh_wire_option {
 #define WH_CRYPTO_BODY (WH_WIRE_END(wh_crypto, padding_bytes) - WH_FIELDS_BYTES)
 
 /* Sums of the members' sizes: there is no padding. */
-static_assert(WH_DATA_FIELDS == 8 + 2 * 4 + 6 * 2 + 1, "data, repair");
+static_assert(WH_DATA_FIELDS == 8 + 2 * 4 + 7 * 2 + 1, "data, repair");
 static_assert(WH_RCV_REPORT_BODY == 4 * 8 + 8 * 4, "receiver's report");
 static_assert(WH_LOSSES_BYTES == 4 * 8, "losses");
 static_assert(offsetof(struct wh_rcv_report, delivered_pkts) ==

@@ -33,7 +33,7 @@
 
 #include "base/chunk.h"
 
-#define WH_WIRE_VERSION 6
+#define WH_WIRE_VERSION 7
 
 #define WH_HEAD_BYTES    64
 #define WH_FIELDS_BYTES  32
@@ -182,6 +182,7 @@ struct wh_data_fields {
 	uint16_t r;            /* repair packets of the chunk */
 	uint16_t payload_bytes; /* of this packet; equals the body's length */
 	uint16_t last_bytes;    /* payload of the chunk's last data packet */
+	uint16_t order;         /* of the chunk among those of several streams (lib/stripe), or 0 */
 	uint8_t code;           /* enum wh_fec_code */
 };
 

@@ -20,7 +20,7 @@ SEED = 20260101
 FRAMES = 512  # made beforehand, sent over and over
 
 UDP_PORT = 5760
-WIRE_VERSION = 6  # lib/wire/packet.h
+WIRE_VERSION = 7  # lib/wire/packet.h
 ARP, IPV4, VLAN, IPV6 = 0x0806, 0x0800, 0x8100, 0x86dd
 UDP, ICMP = 17, 1
 BROADCAST = b'\xff' * 6

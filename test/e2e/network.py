@@ -38,7 +38,7 @@ FLOOD = TOP / 'test/e2e/flood.py'
 KIB, MIB = 1 << 10, 1 << 20
 SEED = 20260101
 OK, NETWORK, CONFIGURATION = 0, 5, 7
-WIRE_VERSION = 6
+WIRE_VERSION = 7
 
 UDP_PORT = 5760
 SO_NO_CHECK = 11  # socket(7)
