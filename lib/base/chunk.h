@@ -40,6 +40,8 @@ struct wh_chunk {
 	uint32_t bytes;
 	uint32_t slot; /* index in its pool: a key for side tables */
 	bool end;
-	uint16_t order; /* among the chunks of several sessions (lib/stripe); of one session: 0 */
+	/* Of a stream by several sessions (lib/stripe): which one has it, and its place among all. */
+	uint8_t path;
+	uint16_t order;
 	struct wh_digest digest;
 };
