@@ -170,6 +170,7 @@ static const struct wh_record_field hello_fields[] = {
 	ANY(hello, fec_r),
 	FIELD(hello, options, 0, UINT16_MAX),
 	FIELD(hello, resume, 0, WH_RESUMES - 1),
+	FIELD(hello, ports, 0, WH_READY_PORTS_MAX),
 	ANY(hello, rate_bps),
 	ANY(hello, transfer),
 	ANY(hello, bench_ns),

@@ -280,7 +280,8 @@ struct wh_hello {
 	uint8_t fec_r;
 	/* Options of the profile: bit i: option i is set, to the bits of a double. */
 	uint16_t options;
-	uint16_t resume;   /* enum wh_resume: the client's wish */
+	uint8_t resume;    /* enum wh_resume: the client's wish */
+	uint8_t ports;     /* send, get: of the client, by all of which it sends and receives */
 	uint64_t rate_bps; /* get, reverse bench: UINT64_MAX: no pacing */
 	uint64_t transfer; /* the same in all its lanes, and random */
 	uint64_t bench_ns;

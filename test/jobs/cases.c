@@ -179,8 +179,8 @@ static struct wh_known_path told_by_server(void)
 
 	for (uint32_t i = 0; i < jobs->workers; i++)
 		TAILQ_FOREACH(job, &jobs->worker[i].busy, next)
-	if (job->streams.out != NULL && wh_job_sends(job))
-		return wh_session_control(job->streams.out)->config.known;
+	if (wh_job_main(job)->out != NULL && wh_job_sends(job))
+		return wh_session_control(wh_job_main(job)->out)->config.known;
 	return (struct wh_known_path){0};
 }
 
@@ -247,7 +247,7 @@ static void check_lanes(const struct visit *visit, uint64_t rate_bps)
 	uint64_t sum_bps = 0;
 
 	for (uint32_t lane = 0; lane < visit->lanes.count; lane++)
-		sum_bps += wh_session_rate(visit->lanes.job[lane]->streams.out);
+		sum_bps += wh_session_rate(wh_job_main(visit->lanes.job[lane])->out);
 	CU_ASSERT_TRUE(sum_bps <= rate_bps);
 }
 

@@ -70,7 +70,7 @@ static uint64_t moved_bytes(const struct visit *visit)
 static void lie(const struct visit *visit)
 {
 	for (uint32_t lane = 0; lie_pkts > 0 && lane < visit->lanes.started; lane++) {
-		struct wh_session *out = visit->lanes.job[lane]->streams.out;
+		struct wh_session *out = wh_job_main(visit->lanes.job[lane])->out;
 
 		if (out != NULL)
 			out->tx.peer_upper = out->tx.table.lower + lie_pkts;

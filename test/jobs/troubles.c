@@ -347,10 +347,10 @@ static void test_open_between_two_looks(void)
 	await_stand(WH_JOB_TOLD);
 	client->verbs--;
 	limit_ns = story.house.now_ns + WH_NS_PER_S;
-	while (wh_session_news(job->streams.out).phase == WH_PHASE_OPENING &&
+	while (wh_session_news(wh_job_main(job)->out).phase == WH_PHASE_OPENING &&
 		story_can_wait(limit_ns))
 		;
-	CU_ASSERT_EQUAL(wh_session_news(job->streams.out).phase, WH_PHASE_RUNNING);
+	CU_ASSERT_EQUAL(wh_session_news(wh_job_main(job)->out).phase, WH_PHASE_RUNNING);
 	client->stopped = false;
 	go_on_until(story.house.now_ns + config.request.stall_timeout_ns / 2);
 	CU_ASSERT_EQUAL(job->view.state, WH_JOB_TOLD); /* and still waits */

@@ -168,7 +168,7 @@ static void check_rate(struct world *w, const struct visitor *visitor)
 
 		settled_ns = wh_max_u64(settled_ns, job->ready.began_tsc + RATE_SETTLE_NS);
 		if (job->view.state == WH_JOB_RUNNING)
-			sum_bps += wh_session_rate(job->streams.out);
+			sum_bps += wh_session_rate(wh_job_main(job)->out);
 	}
 	if (w->house.now_ns > settled_ns && sum_bps > visitor->change_bps)
 		fail(w, "client %u: its lanes have %" PRIu64 " b/s together, of %" PRIu64,
@@ -253,12 +253,12 @@ static bool fail_hang(struct world *w, const char *when)
 					"sent %" PRIu64 ", again %" PRIu64 ", %" PRIu64
 					" kb/s, waits for %s",
 					i, job->view.state, job->result.failed,
-					job->streams.in_left, job->streams.out_left,
-					job->streams.in_gone, job->streams.out_gone,
+					wh_job_main(job)->in_left, wh_job_main(job)->out_left,
+					wh_job_main(job)->in_gone, wh_job_main(job)->out_gone,
 					(uint64_t)job->view.sent_pkts,
 					(uint64_t)job->view.retransmitted_pkts,
-					job->streams.out != NULL
-						? wh_session_rate(job->streams.out) / 1000
+					wh_job_main(job)->out != NULL
+						? wh_session_rate(wh_job_main(job)->out) / 1000
 						: 0,
 					wh_waits_text(job->ends.source != NULL
 							      ? wh_source_waits(job->ends.source)

@@ -12,6 +12,7 @@
 #include "cli/fault_text.h"
 #include "host/host_handshake.h"
 #include "job/jobs.h"
+#include "job/paths.h"
 
 static void say_hello(struct wh_job *job)
 {
@@ -107,7 +108,7 @@ static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 {
 	if (!has_sa(job, now_tsc))
 		return 0;
-	if (wh_job_join(job) != 0 || !wh_job_open_out(job, WH_JOB_NAME, wh_job_sends(job))) {
+	if (wh_job_join(job) != 0 || !wh_job_open_out(job, wh_job_main(job), WH_JOB_NAME, wh_job_sends(job))) {
 		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY,
 			"out of memory for a stream; set a larger --buffers");
 		return 1;
@@ -152,9 +153,9 @@ static int32_t lead(struct wh_job *job, uint64_t now_tsc)
 			return 0;
 		job->turn.led_tsc = now_tsc;
 	}
-	work = wh_job_run_source(job, now_tsc);
+	work = wh_job_run_source(job, now_tsc) + wh_paths_poll(job, now_tsc);
 	if (work > 0)
-		wh_session_kick(job->streams.out);
+		wh_session_kick(wh_job_main(job)->out);
 	return work;
 }
 
@@ -171,13 +172,10 @@ static uint64_t began(const struct wh_job *job, uint64_t now_tsc)
 
 static void start(struct wh_job *job, uint64_t now_tsc)
 {
-	struct wh_session *in = wh_job_in(job);
-
 	if (job->ends.source == NULL)
 		open_end(job, now_tsc);
 	if (job->ends.source != NULL)
-		wh_source_hear(job->ends.source, wh_session_deliver_chunks(in),
-			wh_session_recycled_chunks(in));
+		wh_source_hear(job->ends.source, wh_paths_deliver(job), wh_paths_recycled(job));
 	if (job->request.verb == WH_JOB_BENCH && job->request.reverse)
 		wh_job_post_end(job); /* the client has nothing more to send */
 	job->ready.began_tsc = began(job, now_tsc);
@@ -213,7 +211,7 @@ static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_re
 static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase phase)
 {
 	if (phase == WH_PHASE_OPENING ||
-		wh_job_hears_nothing(job->streams.out, job->jobs->ctx->hz, now_tsc)) {
+		wh_job_hears_nothing(wh_job_main(job)->out, job->jobs->ctx->hz, now_tsc)) {
 		grow_patient(job, now_tsc);
 	} else if (job->view.state == WH_JOB_TOLD && now_tsc > job->turn.give_up_tsc) {
 		job->result.stalled = true;
@@ -228,7 +226,7 @@ static void see_patience(struct wh_job *job, uint64_t now_tsc, enum wh_phase pha
  */
 static void follow_sa(struct wh_job *job)
 {
-	struct wh_sa *sa = wh_session_sa(job->streams.out);
+	struct wh_sa *sa = wh_session_sa(wh_job_main(job)->out);
 
 	/* A different key means a different server. */
 	if (sa == job->streams.sa ||
@@ -241,7 +239,7 @@ static void follow_sa(struct wh_job *job)
 
 static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 {
-	struct wh_session_news news = wh_session_news(job->streams.out);
+	struct wh_session_news news = wh_session_news(wh_job_main(job)->out);
 	char why[WH_SOUGHT_WHY_BYTES];
 	struct wh_attempt attempt;
 	struct wh_record record;
@@ -249,7 +247,7 @@ static int32_t await_ready(struct wh_job *job, uint64_t now_tsc)
 
 	if (news.outcome == WH_STATUS_REFUSED)
 		wh_session_peer_versions(
-			job->streams.out, &job->result.peer_least, &job->result.peer_most);
+			wh_job_main(job)->out, &job->result.peer_least, &job->result.peer_most);
 	if (news.outcome == WH_STATUS_REVOKED && was_refused(job, now_tsc, &attempt)) {
 		wh_host_handshake_refusal(job->jobs->ctx->handshake, &attempt, why);
 		wh_job_fail(job,

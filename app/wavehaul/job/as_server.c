@@ -13,6 +13,7 @@
 #include "cli/fault_text.h"
 #include "job/hello.h"
 #include "job/jobs.h"
+#include "job/paths.h"
 
 /* Time for a client to read its refusal. */
 #define PATIENCE_S 10
@@ -127,6 +128,8 @@ static void start(struct wh_job *job, uint64_t now_tsc)
 
 	WH_ASSERT(posted); /* the first chunk of a newly opened stream */
 	wh_job_enter(job, WH_JOB_RUNNING);
+	if (wh_job_is_striped(job))
+		wh_job_await(job);
 }
 
 /* Opens our stream under the SA of the client's, since that client must read our OPEN. */
@@ -136,10 +139,14 @@ static bool open_reply(struct wh_job *job)
 
 	WH_ASSERT(job->streams.sa == NULL);
 	job->streams.sa = wh_session_sa(wh_job_in(job));
-	if (job->streams.sa != NULL)
+	if (job->streams.sa != NULL) {
 		wh_sa_share(job->streams.sa);
+		job->sealed.cipher = job->streams.sa->config.cipher;
+		memcpy(job->sealed.peer_id, job->streams.sa->config.peer_identity,
+			sizeof(job->sealed.peer_id));
+	}
 	snprintf(name, sizeof(name), WH_REPLY_NAME, job->place.reply);
-	return wh_job_open_out(job, name, wh_job_sends(job) && !wh_job_is_rpc(job->request.verb));
+	return wh_job_open_out(job, wh_job_main(job), name, wh_job_sends(job) && !wh_job_is_rpc(job->request.verb));
 }
 
 /* HELLO has arrived: opens our stream, for READY or REFUSED. */
@@ -327,7 +334,7 @@ static int32_t await_refused_client(struct wh_job *job, uint64_t now_tsc)
 		work = wh_sink_poll(job->ends.sink, now_tsc);
 		if (work > 0) {
 			wh_session_kick(wh_job_in(job));
-			wh_session_kick(job->streams.out);
+			wh_session_kick(wh_job_main(job)->out);
 		}
 	}
 	if (wh_session_news(wh_job_in(job)).phase == WH_PHASE_CLOSED ||

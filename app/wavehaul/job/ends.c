@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "job/jobs.h"
 #include "job/mailbox/mailbox.h"
+#include "job/paths.h"
 #include "seal/sa.h"
 
 /* Chunk 0 of a peer's stream is HELLO or READY. */
@@ -87,10 +88,10 @@ static int open_source(struct wh_job *job)
 		.chunk_bytes = WH_CHUNK_BYTES_DEFAULT,
 		.asks_first = request->asks_first,
 		.first_chunk = job->records.posted,
-		.free = wh_session_free_chunks(job->streams.out),
-		.ready = wh_session_ready_chunks(job->streams.out),
-		.deliver = in == NULL ? NULL : wh_session_deliver_chunks(in),
-		.recycled = in == NULL ? NULL : wh_session_recycled_chunks(in),
+		.free = wh_paths_free(job),
+		.ready = wh_paths_ready(job),
+		.deliver = in == NULL ? NULL : wh_paths_deliver(job),
+		.recycled = in == NULL ? NULL : wh_paths_recycled(job),
 		.gate = job->listener.gate,
 		.on_file = job->listener.on_file,
 		.context = job->listener.context,
@@ -136,7 +137,6 @@ static void on_file(void *context, const struct wh_file_result *result)
 static int open_sink(struct wh_job *job, enum wh_doing *doing)
 {
 	const struct wh_request *request = &job->request;
-	struct wh_session *in = wh_job_in(job);
 	const struct wh_sink_config config = {
 		.hz = job->jobs->ctx->hz,
 		.root_fd = request->here.root_fd,
@@ -154,10 +154,10 @@ static int open_sink(struct wh_job *job, enum wh_doing *doing)
 		.first_chunk = PEERS_FIRST_CHUNK,
 		.answer_bytes = WH_ANSWER_CHUNK_BYTES,
 		.first_answer = job->records.posted,
-		.deliver = wh_session_deliver_chunks(in),
-		.recycled = wh_session_recycled_chunks(in),
-		.free = wh_session_free_chunks(job->streams.out),
-		.ready = wh_session_ready_chunks(job->streams.out),
+		.deliver = wh_paths_deliver(job),
+		.recycled = wh_paths_recycled(job),
+		.free = wh_paths_free(job),
+		.ready = wh_paths_ready(job),
 		.gate = job->listener.gate,
 		.assemblies =
 			job->lanes.lane_group != NULL ? &job->lanes.lane_group->assemblies : NULL,
@@ -223,8 +223,8 @@ static int open_rpc(struct wh_job *job)
 		.mailbox = {.put = put_order, .take = take_status, .context = job},
 		.chunk_bytes = WH_ANSWER_CHUNK_BYTES,
 		.first_chunk = job->records.posted,
-		.free = wh_session_free_chunks(job->streams.out),
-		.ready = wh_session_ready_chunks(job->streams.out),
+		.free = wh_session_free_chunks(wh_job_main(job)->out),
+		.ready = wh_session_ready_chunks(wh_job_main(job)->out),
 		.deliver = wh_session_deliver_chunks(in),
 		.recycled = wh_session_recycled_chunks(in),
 	};
@@ -242,8 +242,8 @@ static int open_reader(struct wh_job *job)
 		.path_count = job->request.there.count,
 		.chunk_bytes = WH_ANSWER_CHUNK_BYTES,
 		.first_chunk = job->records.posted,
-		.free = wh_session_free_chunks(job->streams.out),
-		.ready = wh_session_ready_chunks(job->streams.out),
+		.free = wh_session_free_chunks(wh_job_main(job)->out),
+		.ready = wh_session_ready_chunks(wh_job_main(job)->out),
 		.deliver = wh_session_deliver_chunks(in),
 		.recycled = wh_session_recycled_chunks(in),
 		.listener = job->listener.rpc,
@@ -258,8 +258,8 @@ static int open_pump(struct wh_job *job, uint64_t now_tsc)
 		return wh_pump_init(&job->ends.pump, wh_job_in(job), WH_CHUNK_BYTES_DEFAULT, 1,
 			PEERS_FIRST_CHUNK);
 
-	int rc = wh_pump_init(&job->ends.pump, job->streams.out, WH_CHUNK_BYTES_DEFAULT,
-		job->streams.out_chunks, job->records.posted);
+	int rc = wh_pump_init(&job->ends.pump, wh_job_main(job)->out, WH_CHUNK_BYTES_DEFAULT,
+		wh_job_main(job)->out_chunks, job->records.posted);
 
 	job->ends.pump.wanted_bytes = wh_request_lane_bytes(&job->request, job->place.lane);
 	job->ends.pump.stop_tsc =
@@ -274,5 +274,10 @@ int wh_job_open_end(struct wh_job *job, uint64_t now_tsc, enum wh_doing *doing)
 		return open_pump(job, now_tsc);
 	if (wh_job_is_rpc(job->request.verb))
 		return job->role == WH_AT_SERVER ? open_rpc(job) : open_reader(job);
+
+	int rc = wh_paths_begin(job);
+
+	if (rc != 0)
+		return rc;
 	return wh_job_sends(job) ? open_source(job) : open_sink(job, doing);
 }

@@ -39,7 +39,7 @@ static struct wh_session *data_session(const struct wh_job *job)
 {
 	if (job->request.verb == WH_JOB_IDLE)
 		return NULL;
-	return wh_job_sends(job) ? job->streams.out : wh_job_in(job);
+	return wh_job_sends(job) ? wh_job_main(job)->out : wh_job_in(job);
 }
 
 #define NOTE(field, value) atomic_store_explicit(&job->view.field, value, memory_order_relaxed)
@@ -81,7 +81,7 @@ static void note_flow(
 static void share_rate(struct wh_job *job, const struct wh_session_stats *stats, uint64_t span_tsc)
 {
 	struct wh_lane_share *share = &job->lanes.share;
-	struct wh_session *out = job->streams.out;
+	struct wh_session *out = wh_job_main(job)->out;
 
 	if (share->share == NULL)
 		return;
@@ -195,7 +195,7 @@ void wh_job_take_figures(struct wh_job *job)
 	figures->rtt_ns = wh_tsc_to_ns(hz, wh_session_rtt_tsc(session));
 	figures->rtt_min_ns = wh_tsc_to_ns(hz, wh_session_rtt_min_tsc(session));
 	note_host(job, figures);
-	if (session != job->streams.out)
+	if (session != wh_job_main(job)->out)
 		return;
 	figures->found = found_by(job, session);
 	if (job->place.peer_entry != NULL && figures->found.capacity_bps > 0 &&

@@ -148,7 +148,8 @@ struct wh_hello wh_hello_of_request(const struct wh_request *request, uint32_t p
 		.fec_code = request->repair.on ? (uint8_t)request->repair.code : WH_FEC_NONE,
 		.fec_k = request->repair.k,
 		.fec_r = request->repair.r,
-		.resume = (uint16_t)request->resume,
+		.resume = (uint8_t)request->resume,
+		.ports = (uint8_t)request->ports,
 		.rate_bps = request->rate_bps,
 		.bench_ns = request->time_ns,
 		.bench_bytes = request->size_bytes,
@@ -176,6 +177,7 @@ struct wh_request wh_hello_request(const struct wh_hello *hello, const struct wh
 	if (hello->verb == WH_JOB_IDLE)
 		return request;
 	request.lanes = hello->lanes;
+	request.ports = hello->verb == WH_JOB_SEND || hello->verb == WH_JOB_GET ? hello->ports : 1;
 	request.recursive = hello->recursive;
 	request.here.into_folder = hello->into_folder && !hello->as_name;
 	request.here.as_name = hello->as_name;

@@ -23,6 +23,7 @@
 #include "rpc/rpc.h"
 #include "sink/sink.h"
 #include "source/source.h"
+#include "stripe/stripe.h"
 
 #define WH_ANSWER_CHUNKS 4 /* of streams of answers */
 
@@ -113,6 +114,7 @@ struct wh_job_listener {
 /* The peer's stream. Written by the accepting core until TAKEN; then only its memory changes. */
 struct wh_job_seat {
 	_Atomic int state; /* enum wh_seat_state */
+	uint32_t shard;    /* of ours, by which it came */
 	struct wh_session *in;
 	struct wh_job_memory memory; /* the worker's once TAKEN */
 };
@@ -188,9 +190,14 @@ struct wh_job_turn {
 	uint64_t led_tsc;     /* of a client's source that began before READY; else 0 */
 };
 
-/* Our stream, and the ends of both. Written by the worker, like all following parts. */
-struct wh_job_streams {
-	struct wh_sa *sa;       /* of both, held; NULL: not sealed */
+/*
+ * A session each way, between one of our ports and one of the peer's. Written by the worker, but
+ * for the seat, like all following parts.
+ */
+struct wh_job_path {
+	uint32_t shard;
+	struct wh_address peer;
+	struct wh_job_seat seat;
 	struct wh_session *out; /* NULL: not opened */
 	uint32_t out_chunks;
 	struct wh_job_memory out_memory;
@@ -198,6 +205,28 @@ struct wh_job_streams {
 	bool out_left;
 	bool in_gone;
 	bool out_gone;
+	/* Of a job with several paths (paths.h): */
+	bool joined; /* the stream goes by it */
+	uint64_t moved_bytes[2]; /* by its sessions: the peer's, ours */
+	uint64_t opened_tsc;
+	uint64_t due_tsc; /* when it is opened again */
+};
+
+#define WH_JOB_PATHS_MAX WH_STRIPE_PATHS_MAX
+
+/* One stream each way by all paths. */
+struct wh_job_stripe {
+	struct wh_stripe_out out;
+	struct wh_stripe_in in;
+	bool hears; /* the peer's stream on the first path */
+	uint64_t left_bytes[2]; /* moved by paths that are gone: the peer's stream, ours */
+};
+
+struct wh_job_streams {
+	struct wh_job_stripe *stripe; /* NULL: there is one path */
+	struct wh_sa *sa; /* of all, held; NULL: not sealed */
+	struct wh_job_path path[WH_JOB_PATHS_MAX];
+	_Atomic uint32_t main; /* the path on which the job began, or another if that has ended */
 };
 
 /* Single records before the bundle, or of a bench. */
@@ -247,7 +276,8 @@ struct wh_job_waits {
 
 struct wh_job {
 	TAILQ_ENTRY(wh_job) next;     /* in the worker's list */
-	TAILQ_ENTRY(wh_job) awaiting; /* a reply: in that list, under the lock of jobs.h */
+	TAILQ_ENTRY(wh_job) awaiting; /* streams of its peer: in that list, under its lock */
+	bool awaits;
 	struct wh_jobs *jobs;         /* written by the maker, as are the next two */
 	struct wh_worker *worker;
 	enum wh_job_role role;
@@ -256,7 +286,6 @@ struct wh_job {
 	struct wh_job_rights rights;
 	struct wh_job_listener listener;
 	struct wh_job_wishes wishes;
-	struct wh_job_seat seat;
 	struct wh_job_view view;
 	struct wh_job_sealed sealed;
 	struct wh_job_ready ready;
@@ -318,9 +347,9 @@ uint32_t wh_job_chunks_wanted(uint32_t window_pkts, uint32_t payload_bytes, uint
 uint64_t wh_jobs_buffers_for(uint64_t chunk_bytes);
 uint32_t wh_job_receiver_chunks(
 	const struct wh_job *job, const struct wh_open_params *params, uint64_t stride_bytes);
-uint8_t *wh_job_take_memory(
-	struct wh_job *job, enum wh_role role, const struct wh_session_config *config);
-void wh_job_give_memory(struct wh_job *job, enum wh_role role);
+uint8_t *wh_job_take_memory(struct wh_job *job, struct wh_job_path *path, enum wh_role role,
+	const struct wh_session_config *config);
+void wh_job_give_memory(struct wh_job *job, struct wh_job_path *path, enum wh_role role);
 
 /* The account for lists of blocks, while its ends are open. */
 struct wh_blocks_account wh_job_lists(struct wh_job *job);
@@ -427,16 +456,28 @@ void wh_job_enter(struct wh_job *job, enum wh_job_state state);
 /* Worker, between two steps: asserts that its parts are consistent. */
 void wh_job_check(const struct wh_job *job);
 
-/* The peer's session, NULL before there is one. */
-static inline struct wh_session *wh_job_in(const struct wh_job *job)
+static inline struct wh_job_path *wh_job_main(const struct wh_job *job)
 {
-	return atomic_load_explicit(&job->seat.state, memory_order_acquire) == WH_SEAT_TAKEN
-		       ? job->seat.in
+	uint32_t main = atomic_load_explicit(&job->streams.main, memory_order_relaxed);
+
+	return (struct wh_job_path *)&job->streams.path[main];
+}
+
+/* The peer's session, NULL before there is one. */
+static inline struct wh_session *wh_path_in(const struct wh_job_path *path)
+{
+	return atomic_load_explicit(&path->seat.state, memory_order_acquire) == WH_SEAT_TAKEN
+		       ? path->seat.in
 		       : NULL;
 }
 
+static inline struct wh_session *wh_job_in(const struct wh_job *job)
+{
+	return wh_path_in(wh_job_main(job));
+}
+
 /* Opens our session; false: no memory or place. With `bundle` it has a rate and large chunks. */
-bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle);
+bool wh_job_open_out(struct wh_job *job, struct wh_job_path *path, const char *name, bool bundle);
 
 /* Call when the request is known: joins the other lanes of its transfer, if any. 0 or -errno. */
 int wh_job_join(struct wh_job *job);
@@ -476,7 +517,10 @@ void wh_job_give_up(
 	struct wh_job *job, uint64_t now_tsc, enum wh_release_status status, const char *why);
 
 /* One step of an ending job; true when it is over. */
-bool wh_job_step_to_end(struct wh_job *job);
+bool wh_job_step_to_end(struct wh_job *job, uint64_t now_tsc);
+
+/* jobs.c: from now on streams of its peer are accepted by their names. */
+void wh_job_await(struct wh_job *job);
 
 /* Closes source, sink and pump, which discards what the sink has not committed. */
 void wh_job_close_ends(struct wh_job *job);

@@ -100,16 +100,16 @@ uint32_t wh_job_receiver_chunks(
 	return share_chunks(job, stride_bytes, wanted);
 }
 
-static struct wh_job_memory *memory_of(struct wh_job *job, enum wh_role role)
+static struct wh_job_memory *memory_of(struct wh_job_path *path, enum wh_role role)
 {
-	return role == WH_RECEIVER ? &job->seat.memory : &job->streams.out_memory;
+	return role == WH_RECEIVER ? &path->seat.memory : &path->out_memory;
 }
 
-uint8_t *wh_job_take_memory(
-	struct wh_job *job, enum wh_role role, const struct wh_session_config *config)
+uint8_t *wh_job_take_memory(struct wh_job *job, struct wh_job_path *path, enum wh_role role,
+	const struct wh_session_config *config)
 {
 	struct wh_jobs *jobs = job->jobs;
-	struct wh_job_memory *memory = memory_of(job, role);
+	struct wh_job_memory *memory = memory_of(path, role);
 	uint64_t bytes = config->chunks * wh_session_chunk_stride(config);
 	uint64_t table_bytes =
 		wh_session_table_bytes(role, config) + wh_session_sealing_bytes(role);
@@ -128,16 +128,16 @@ uint8_t *wh_job_take_memory(
 	};
 	atomic_fetch_add(&jobs->table_bytes, table_bytes);
 	if (memory->chunks == NULL) {
-		wh_job_give_memory(job, role);
+		wh_job_give_memory(job, path, role);
 		return NULL;
 	}
 	return memory->chunks;
 }
 
-void wh_job_give_memory(struct wh_job *job, enum wh_role role)
+void wh_job_give_memory(struct wh_job *job, struct wh_job_path *path, enum wh_role role)
 {
 	struct wh_jobs *jobs = job->jobs;
-	struct wh_job_memory *memory = memory_of(job, role);
+	struct wh_job_memory *memory = memory_of(path, role);
 
 	wh_arena_give(&jobs->ctx->arena, memory->chunks);
 

@@ -14,6 +14,9 @@
 #include "job/jobs.h"
 #include "job/mailbox/mailbox.h"
 
+/* Further paths have this much time to end after the job's main one. */
+#define PATH_PATIENCE_S 2
+
 #define BIT(state) (1U << (state))
 
 /* The possible next states of each state; a server's sink may fail while it runs. */
@@ -35,21 +38,28 @@ void wh_job_enter(struct wh_job *job, enum wh_job_state state)
 	atomic_store_explicit(&job->view.state, state, memory_order_release);
 }
 
+static void check_path(const struct wh_job_path *path)
+{
+	const struct wh_session *in = wh_path_in(path);
+	bool has_out = path->out != NULL && !path->out_gone;
+
+	WH_ASSERT(in == NULL || path->in_gone == (path->seat.memory.chunks == NULL));
+	WH_ASSERT(has_out == (path->out_memory.chunks != NULL));
+	WH_ASSERT(!path->in_gone || path->in_left);
+	WH_ASSERT(!path->out_gone || path->out_left);
+	WH_ASSERT(!path->in_left || path->out_left);
+}
+
 static void check_streams(const struct wh_job *job)
 {
-	const struct wh_job_streams *streams = &job->streams;
-	const struct wh_session *in = wh_job_in(job);
-	bool has_out = streams->out != NULL && !streams->out_gone;
+	const struct wh_job_path *main = wh_job_main(job);
 
 	/* A server's job begins with the peer's stream. */
-	WH_ASSERT(job->role == WH_AT_CLIENT || in != NULL);
-	WH_ASSERT(in == NULL || streams->in_gone == (job->seat.memory.chunks == NULL));
-	WH_ASSERT(has_out == (streams->out_memory.chunks != NULL));
-	WH_ASSERT(!streams->in_gone || streams->in_left);
-	WH_ASSERT(!streams->out_gone || streams->out_left);
-	WH_ASSERT(!streams->in_left || streams->out_left);
-	WH_ASSERT(!streams->out_left || job->view.state >= WH_JOB_ENDING);
-	WH_ASSERT(streams->out == NULL || job->place.lane < job->request.lanes);
+	WH_ASSERT(job->role == WH_AT_CLIENT || wh_path_in(main) != NULL);
+	for (uint32_t i = 0; i < WH_JOB_PATHS_MAX; i++)
+		check_path(&job->streams.path[i]);
+	WH_ASSERT(!main->out_left || job->view.state >= WH_JOB_ENDING);
+	WH_ASSERT(main->out == NULL || job->place.lane < job->request.lanes);
 }
 
 static void check_ends(const struct wh_job *job)
@@ -62,7 +72,7 @@ static void check_ends(const struct wh_job *job)
 	WH_ASSERT(count <= 1);
 	WH_ASSERT(count == 0 || job->view.state != WH_JOB_OPENING);
 	WH_ASSERT(count == 0 || job->view.state != WH_JOB_TOLD || ends->source != NULL);
-	WH_ASSERT(!job->streams.out_left || (ends->source == NULL && ends->sink == NULL &&
+	WH_ASSERT(!wh_job_main(job)->out_left || (ends->source == NULL && ends->sink == NULL &&
 						    ends->rpc == NULL && ends->reader == NULL));
 	WH_ASSERT(!ends->reports_ended || ends->pump.ended);
 	WH_ASSERT(job->records.reading == NULL);
@@ -76,12 +86,12 @@ void wh_job_check(const struct wh_job *job)
 
 	WH_ASSERT(state != WH_JOB_OVER && job->worker != NULL);
 	WH_ASSERT(state == WH_JOB_OPENING || state == WH_JOB_ENDING || job->role == WH_AT_SERVER ||
-		  job->streams.out != NULL);
-	WH_ASSERT(!works || (wh_job_in(job) != NULL && job->streams.out != NULL));
+		  wh_job_main(job)->out != NULL);
+	WH_ASSERT(!works || (wh_job_in(job) != NULL && wh_job_main(job)->out != NULL));
 	WH_ASSERT(state != WH_JOB_ENDING || job->result.ended_tsc != 0);
 	WH_ASSERT(job->place.shard < wh_host_settings_shards(job->jobs->ctx->settings));
 	WH_ASSERT(lane_group == NULL || lane_group->lanes == job->request.lanes);
-	WH_ASSERT(job->lanes.share.share == NULL || (lane_group != NULL && !job->streams.out_left));
+	WH_ASSERT(job->lanes.share.share == NULL || (lane_group != NULL && !wh_job_main(job)->out_left));
 	check_streams(job);
 	check_ends(job);
 }
@@ -116,14 +126,15 @@ void wh_job_say(const struct wh_job *job, uint64_t now_tsc, const char *format, 
 	wh_say("%s: %s", wh_address_text(&job->place.peer, peer), line);
 }
 
-static void configure_out(const struct wh_job *job, bool bundle, struct wh_session_config *config)
+static void configure_out(const struct wh_job *job, const struct wh_job_path *path, bool bundle,
+	struct wh_session_config *config)
 {
 	struct wh_host_ctx *ctx = job->jobs->ctx;
 	const struct wh_peer_bounds bounds = wh_host_ctx_bounds(ctx, job->place.peer.family);
 	enum wh_family family = (enum wh_family)job->place.peer.family;
 	uint64_t rate_bps = wh_request_lane_bps(&job->request);
 
-	wh_host_ctx_session_config(ctx, job->place.shard, config);
+	wh_host_ctx_session_config(ctx, path->shard, config);
 	wh_request_configure(&job->request, bundle, &bounds, config);
 	config->packet_bytes =
 		WH_HEAD_BYTES + config->payload_bytes + wh_encap_ip_udp_bytes(family);
@@ -167,45 +178,46 @@ bool wh_job_change(struct wh_job *job, const struct wh_request *request)
 	return true;
 }
 
-bool wh_job_open_out(struct wh_job *job, const char *name, bool bundle)
+bool wh_job_open_out(struct wh_job *job, struct wh_job_path *path, const char *name, bool bundle)
 {
 	struct wh_jobs *jobs = job->jobs;
 	struct wh_session_config config;
 
-	configure_out(job, bundle, &config);
+	configure_out(job, path, bundle, &config);
 	config.sa = job->streams.sa;
 	config.chunk_memory =
-		config.chunks > 0 ? wh_job_take_memory(job, WH_TRANSMITTER, &config) : NULL;
+		config.chunks > 0 ? wh_job_take_memory(job, path, WH_TRANSMITTER, &config) : NULL;
 	if (config.chunk_memory == NULL)
 		return false;
 
 	/* A client may have moved since it came. */
 	const struct wh_address *peer =
-		job->role == WH_AT_SERVER ? wh_session_peer(job->seat.in) : &job->place.peer;
+		job->role == WH_AT_SERVER ? wh_session_peer(path->seat.in) : &path->peer;
 	struct wh_session *out = wh_session_open(&config, peer, name, WH_OBJECT_BYTES_UNKNOWN);
 
 	if (out != NULL) {
 		wh_session_set_context(out, job);
 		if (job->role == WH_AT_SERVER)
-			wh_session_reply_to(out, wh_job_in(job));
-		if (wh_endpoint_open(jobs->ctx->shard[job->place.shard].endpoint, out) == 0) {
-			job->streams.out = out;
+			wh_session_reply_to(out, wh_path_in(path));
+		if (wh_endpoint_open(jobs->ctx->shard[path->shard].endpoint, out) == 0) {
+			path->out = out;
 			wh_session_tell_reader(out, WH_LIMIT_START);
-			job->streams.out_chunks = config.chunks;
-			if (job->lanes.lane_group != NULL && config.rate_bps > 0)
+			path->out_chunks = config.chunks;
+			if (job->lanes.lane_group != NULL && config.rate_bps > 0 &&
+				path == wh_job_main(job))
 				wh_share_enter(&job->lanes.share, &job->lanes.lane_group->share,
 					job->place.lane, config.rate_bps);
 			return true;
 		}
 	}
 	wh_session_destroy(out);
-	wh_job_give_memory(job, WH_TRANSMITTER);
+	wh_job_give_memory(job, path, WH_TRANSMITTER);
 	return false;
 }
 
 bool wh_job_post(struct wh_job *job, const struct wh_record *record)
 {
-	struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(job->streams.out));
+	struct wh_chunk *chunk = wh_fifo_pop(wh_session_free_chunks(wh_job_main(job)->out));
 
 	if (chunk == NULL)
 		return false;
@@ -214,10 +226,10 @@ bool wh_job_post(struct wh_job *job, const struct wh_record *record)
 	chunk->end = false;
 
 	bool fits = chunk->bytes > 0;
-	bool pushed = fits && wh_fifo_push(wh_session_ready_chunks(job->streams.out), chunk);
+	bool pushed = fits && wh_fifo_push(wh_session_ready_chunks(wh_job_main(job)->out), chunk);
 
 	WH_ASSERT(pushed); /* callers respect the capacity of a chunk of answers */
-	wh_session_kick(job->streams.out);
+	wh_session_kick(wh_job_main(job)->out);
 	return true;
 }
 
@@ -226,10 +238,10 @@ void wh_job_post_end(struct wh_job *job)
 	job->records.end_marker = (struct wh_chunk){.number = job->records.posted, .end = true};
 
 	bool pushed =
-		wh_fifo_push(wh_session_ready_chunks(job->streams.out), &job->records.end_marker);
+		wh_fifo_push(wh_session_ready_chunks(wh_job_main(job)->out), &job->records.end_marker);
 
 	WH_ASSERT(pushed); /* there is a slot for each chunk and one more */
-	wh_session_kick(job->streams.out);
+	wh_session_kick(wh_job_main(job)->out);
 }
 
 int wh_job_read(struct wh_job *job, struct wh_record *record)
@@ -273,7 +285,13 @@ void wh_job_tell_sink_done(struct wh_job *job)
 	if (job->ends.sink_told)
 		return;
 	job->ends.sink_told = true;
-	wh_session_ask(wh_job_in(job), WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
+	for (uint32_t i = 0; i < WH_JOB_PATHS_MAX; i++) {
+		const struct wh_job_path *path = &job->streams.path[i];
+		struct wh_session *in = wh_path_in(path);
+
+		if (in != NULL && !path->in_left)
+			wh_session_ask(in, WH_WISH_SINK_DONE, WH_STATUS_VERIFIED);
+	}
 }
 
 /* If the job failed, tells the peer why. */
@@ -286,11 +304,11 @@ static void abort_session(const struct wh_job *job, struct wh_session *session)
 }
 
 /* From here on a session of the peer's is too late, unless one is being accepted just now. */
-static void shut_seat(struct wh_job *job)
+static void shut_seat(struct wh_job_path *path)
 {
 	int free = WH_SEAT_FREE;
 
-	atomic_compare_exchange_strong(&job->seat.state, &free, WH_SEAT_SHUT);
+	atomic_compare_exchange_strong(&path->seat.state, &free, WH_SEAT_SHUT);
 }
 
 void wh_job_end(struct wh_job *job, uint64_t now_tsc)
@@ -299,8 +317,13 @@ void wh_job_end(struct wh_job *job, uint64_t now_tsc)
 	if (job->ends.pump.session != NULL && job->view.flow_began_tsc != 0 &&
 		!job->ends.pump.ended)
 		wh_bench_count(job, now_tsc, &job->result.final); /* as far as it came */
-	abort_session(job, job->streams.out);
-	shut_seat(job);
+	for (uint32_t i = 0; i < WH_JOB_PATHS_MAX; i++) {
+		struct wh_job_path *path = &job->streams.path[i];
+
+		if (!path->out_left)
+			abort_session(job, path->out);
+		shut_seat(path);
+	}
 	wh_job_enter(job, WH_JOB_ENDING);
 }
 
@@ -331,32 +354,51 @@ void wh_job_close_ends(struct wh_job *job)
  * Once its outcome is known, our session takes no more from its FIFO. Only then are its figures
  * final, and may the memory of an end marker be freed.
  */
-static bool out_rests(const struct wh_job *job)
+static bool out_rests(const struct wh_job_path *path)
 {
-	return job->streams.out == NULL ||
-	       wh_session_news(job->streams.out).outcome != WH_STATUS_PENDING;
+	return path->out == NULL || wh_session_news(path->out).outcome != WH_STATUS_PENDING;
 }
 
-bool wh_job_step_to_end(struct wh_job *job)
+/* A further path ends by itself, or not at all: then the peer is not told how. */
+static bool is_at_rest(const struct wh_job *job, const struct wh_job_path *path, uint64_t now_tsc)
 {
-	struct wh_session *in = wh_job_in(job);
+	return out_rests(path) || (path != wh_job_main(job) &&
+					  now_tsc > job->result.ended_tsc + PATH_PATIENCE_S *
+										    job->jobs->ctx->hz);
+}
 
-	shut_seat(job);
-	if (!job->streams.out_left && out_rests(job)) {
-		job->streams.out_left = true;
-		wh_share_leave(&job->lanes.share);
-		wh_job_take_figures(job);
-		wh_job_close_ends(job);
-		if (job->streams.out != NULL)
-			wh_session_ask(job->streams.out, WH_WISH_CLOSE, WH_STATUS_PENDING);
+/* True when both its sessions are gone, or never were. */
+static bool step_to_end(struct wh_job *job, struct wh_job_path *path, uint64_t now_tsc)
+{
+	struct wh_session *in = wh_path_in(path);
+
+	shut_seat(path);
+	if (!path->out_left && is_at_rest(job, path, now_tsc)) {
+		path->out_left = true;
+		if (path == wh_job_main(job)) {
+			wh_share_leave(&job->lanes.share);
+			wh_job_take_figures(job);
+			wh_job_close_ends(job);
+		}
+		if (path->out != NULL)
+			wh_session_ask(path->out, WH_WISH_CLOSE, WH_STATUS_PENDING);
 	}
-	if (in != NULL && job->streams.out_left && !job->streams.in_left) {
-		job->streams.in_left = true;
+	if (in != NULL && path->out_left && !path->in_left) {
+		path->in_left = true;
 		abort_session(job, in);
 		wh_session_ask(in, WH_WISH_CLOSE, WH_STATUS_PENDING);
 	}
 
-	bool in_over = atomic_load(&job->seat.state) == WH_SEAT_SHUT || job->streams.in_gone;
+	bool in_over = atomic_load(&path->seat.state) == WH_SEAT_SHUT || path->in_gone;
 
-	return in_over && (job->streams.out == NULL || job->streams.out_gone);
+	return in_over && (path->out == NULL || path->out_gone);
+}
+
+bool wh_job_step_to_end(struct wh_job *job, uint64_t now_tsc)
+{
+	bool over = true;
+
+	for (uint32_t i = 0; i < WH_JOB_PATHS_MAX; i++)
+		over = step_to_end(job, &job->streams.path[i], now_tsc) && over;
+	return over;
 }

@@ -12,6 +12,7 @@
 #include "cli/address_text.h"
 #include "cli/cli_repair.h"
 #include "cli/complain.h"
+#include "job/paths.h"
 #include "seal/sa.h"
 #include "trust/trust_store.h"
 
@@ -96,31 +97,57 @@ static uint64_t stride_of(const struct wh_open_params *params)
 	return wh_session_chunk_stride(&config);
 }
 
-/* The job here for which the peer opens a stream of that name. The caller holds the lock. */
-static struct wh_job *awaited(
-	const struct wh_jobs *jobs, const char *name, const struct wh_address *peer)
+/*
+ * A further path is of the peer that the job is with; a server's client has opened it from an
+ * address from which it may come.
+ */
+static bool is_path_of(
+	const struct wh_job *job, uint32_t index, const struct wh_address *peer, const struct wh_sa *sa)
+{
+	if (!wh_job_is_striped(job) || (sa != NULL) != (job->sealed.cipher != 0) ||
+		(sa != NULL && memcmp(sa->config.peer_identity, job->sealed.peer_id,
+				       WH_IDENTITY_BYTES) != 0))
+		return false;
+	return job->role == WH_AT_CLIENT ? wh_address_equal(&job->streams.path[index].peer, peer)
+					 : may_be_at(job->jobs->service, peer, sa);
+}
+
+/*
+ * The job here for which the peer opens a stream of that name, and its path. The caller holds the
+ * lock.
+ */
+static struct wh_job *awaited(const struct wh_jobs *jobs, const char *name,
+	const struct wh_address *peer, const struct wh_sa *sa, uint32_t *index)
 {
 	struct wh_job *job;
 	uint64_t reply;
 	int used = 0;
 
-	if (sscanf(name, "reply %16" SCNx64 "%n", &reply, &used) != 1 || name[used] != '\0')
+	*index = 0;
+
+	bool is_path = wh_path_name_parse(name, index, &reply);
+
+	if ((sscanf(name, "reply %16" SCNx64 "%n", &reply, &used) != 1 || name[used] != '\0') &&
+		!is_path)
 		return NULL;
 	TAILQ_FOREACH(job, &jobs->awaiting, awaiting)
-	if (job->place.reply == reply && wh_address_equal(&job->place.peer, peer))
+	if (job->place.reply == reply &&
+		(is_path ? is_path_of(job, *index, peer, sa)
+			 : job->role == WH_AT_CLIENT && wh_address_equal(&job->place.peer, peer)))
 		return job;
 	return NULL;
 }
 
 /* The chunk size of a stream that a job of ours awaits; 0: none awaits it. */
 static uint32_t awaited_chunk_bytes(
-	struct wh_jobs *jobs, const char *name, const struct wh_address *peer)
+	struct wh_jobs *jobs, const char *name, const struct wh_address *peer, const struct wh_sa *sa)
 {
 	uint32_t chunk_bytes = 0;
+	uint32_t index;
 
 	WH_HOLD(&jobs->awaiting_lock);
 
-	const struct wh_job *job = awaited(jobs, name, peer);
+	const struct wh_job *job = awaited(jobs, name, peer, sa, &index);
 
 	if (job != NULL)
 		chunk_bytes = wh_job_sends(job) || wh_job_is_rpc(job->request.verb)
@@ -129,17 +156,18 @@ static uint32_t awaited_chunk_bytes(
 	return chunk_bytes;
 }
 
-/* That job, with its seat set to TAKING; NULL: there is none, or its seat is not free. */
-static struct wh_job *take_awaited(
-	struct wh_jobs *jobs, const char *name, const struct wh_address *peer)
+/* That job, with the path's seat set to TAKING; NULL: there is none, or its seat is not free. */
+static struct wh_job *take_awaited(struct wh_jobs *jobs, const char *name,
+	const struct wh_address *peer, const struct wh_sa *sa, uint32_t *index)
 {
 	int free = WH_SEAT_FREE;
 
 	WH_HOLD(&jobs->awaiting_lock);
 
-	struct wh_job *job = awaited(jobs, name, peer);
+	struct wh_job *job = awaited(jobs, name, peer, sa, index);
 
-	if (job != NULL && !atomic_compare_exchange_strong(&job->seat.state, &free, WH_SEAT_TAKING))
+	if (job != NULL && !atomic_compare_exchange_strong(&job->streams.path[*index].seat.state,
+				   &free, WH_SEAT_TAKING))
 		job = NULL;
 	return job;
 }
@@ -151,7 +179,7 @@ static enum wh_release_status welcome(void *owner, uint64_t now_tsc,
 	struct wh_jobs *jobs = owner;
 	const struct wh_who who = who_of(peer, sa);
 	enum wh_release_status status = WH_STATUS_PENDING;
-	uint32_t chunk_bytes = awaited_chunk_bytes(jobs, params->name, peer);
+	uint32_t chunk_bytes = awaited_chunk_bytes(jobs, params->name, peer, sa);
 
 	if (chunk_bytes == 0)
 		status = welcome_job(jobs, now_tsc, params, &who, sa);
@@ -216,7 +244,7 @@ static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 	}
 	atomic_fetch_add(&jobs->live, 1);
 	job->role = WH_AT_SERVER;
-	atomic_store(&job->seat.state, WH_SEAT_TAKING);
+	atomic_store(&job->streams.path[0].seat.state, WH_SEAT_TAKING);
 	job->place.peer = *who->address;
 	job->place.peer_entry = peer_entry;
 	job->listener.on_file = jobs->service->on_file;
@@ -224,16 +252,19 @@ static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 	return job;
 }
 
-static void await_reply(struct wh_job *job)
+void wh_job_await(struct wh_job *job)
 {
-	WH_ASSERT(job->place.reply != 0);
+	WH_ASSERT(job->place.reply != 0 && !job->awaits);
+	job->awaits = true;
 	WH_HOLD(&job->jobs->awaiting_lock);
 	TAILQ_INSERT_TAIL(&job->jobs->awaiting, job, awaiting);
 }
 
 static void await_no_more(struct wh_job *job)
 {
-	WH_ASSERT(atomic_load(&job->seat.state) != WH_SEAT_TAKING);
+	if (!job->awaits)
+		return;
+	job->awaits = false;
 	WH_HOLD(&job->jobs->awaiting_lock);
 	TAILQ_REMOVE(&job->jobs->awaiting, job, awaiting);
 }
@@ -264,9 +295,9 @@ static void give_to_worker(struct wh_job *job, uint64_t now_tsc)
 }
 
 /* Creates the job's session; this core has set the seat to TAKING. */
-static bool seat_session(struct wh_job *job, const struct wh_session_config *wanted,
-	uint64_t now_tsc, uint32_t cid, const struct wh_address *peer,
-	const struct wh_open_params *params, uint64_t rtt_tsc)
+static bool seat_session(struct wh_job *job, struct wh_job_path *path,
+	const struct wh_session_config *wanted, uint64_t now_tsc, uint32_t cid,
+	const struct wh_address *peer, const struct wh_open_params *params, uint64_t rtt_tsc)
 {
 	struct wh_session_config config = *wanted;
 
@@ -274,15 +305,15 @@ static bool seat_session(struct wh_job *job, const struct wh_session_config *wan
 	config.chunks = wh_job_receiver_chunks(job, params, stride_of(params));
 	config.shared_rate = wh_job_shared_rate(job);
 	config.peer_moves = job->role == WH_AT_SERVER;
-	config.chunk_memory = wh_job_take_memory(job, WH_RECEIVER, &config);
+	config.chunk_memory = wh_job_take_memory(job, path, WH_RECEIVER, &config);
 	if (config.chunk_memory == NULL)
 		return false;
-	job->seat.in = wh_session_accept(&config, now_tsc, cid, peer, params, rtt_tsc);
-	if (job->seat.in == NULL) {
-		wh_job_give_memory(job, WH_RECEIVER);
+	path->seat.in = wh_session_accept(&config, now_tsc, cid, peer, params, rtt_tsc);
+	if (path->seat.in == NULL) {
+		wh_job_give_memory(job, path, WH_RECEIVER);
 		return false;
 	}
-	wh_session_set_context(job->seat.in, job);
+	wh_session_set_context(path->seat.in, job);
 	return true;
 }
 
@@ -293,15 +324,19 @@ static struct wh_session *accept_session(void *owner, uint32_t shard,
 {
 	struct wh_jobs *jobs = owner;
 	const struct wh_who who = who_of(peer, sa);
-	struct wh_job *job = take_awaited(jobs, params->name, peer);
+	uint32_t index;
+	struct wh_job *job = take_awaited(jobs, params->name, peer, sa, &index);
 	bool new_one = job == NULL;
 
 	if (new_one)
 		job = admit_job(jobs, now_tsc, params, &who, sa);
 	if (job == NULL)
 		return NULL;
-	if (!seat_session(job, config, now_tsc, cid, peer, params, rtt_tsc)) {
-		atomic_store(&job->seat.state, WH_SEAT_FREE);
+
+	struct wh_job_path *path = &job->streams.path[new_one ? 0 : index];
+
+	if (!seat_session(job, path, config, now_tsc, cid, peer, params, rtt_tsc)) {
+		atomic_store(&path->seat.state, WH_SEAT_FREE);
 		if (new_one) {
 			drop_job(jobs, job);
 			free(job);
@@ -309,11 +344,12 @@ static struct wh_session *accept_session(void *owner, uint32_t shard,
 		return NULL;
 	}
 
-	struct wh_session *session = job->seat.in;
+	struct wh_session *session = path->seat.in;
 
+	path->seat.shard = shard;
 	if (new_one)
-		job->place.shard = shard;
-	atomic_store_explicit(&job->seat.state, WH_SEAT_TAKEN, memory_order_release);
+		path->shard = job->place.shard = shard;
+	atomic_store_explicit(&path->seat.state, WH_SEAT_TAKEN, memory_order_release);
 	if (new_one)
 		give_to_worker(job, now_tsc);
 	return session;
@@ -375,17 +411,29 @@ const struct wh_host_ctx_hooks wh_jobs_hooks = {
 	.may_come = may_knock,
 };
 
+static struct wh_job_path *path_of(struct wh_job *job, const struct wh_session *session)
+{
+	for (uint32_t i = 0; i < WH_JOB_PATHS_MAX; i++) {
+		struct wh_job_path *path = &job->streams.path[i];
+
+		if (session == path->out || session == wh_path_in(path))
+			return path;
+	}
+	WH_ASSERT(!"a session of a job is on one of its paths");
+	return NULL;
+}
+
 /* Frees a session that no packet core uses any more. */
 static void bury(struct wh_job *job, struct wh_session *session)
 {
-	struct wh_job_streams *streams = &job->streams;
-	bool is_in = session == wh_job_in(job);
+	struct wh_job_path *path = path_of(job, session);
+	bool is_in = session != path->out;
 
-	WH_ASSERT(is_in ? !streams->in_gone : session == streams->out && !streams->out_gone);
-	wh_job_give_memory(job, is_in ? WH_RECEIVER : WH_TRANSMITTER);
+	WH_ASSERT(is_in ? !path->in_gone : !path->out_gone);
+	wh_job_give_memory(job, path, is_in ? WH_RECEIVER : WH_TRANSMITTER);
 	wh_past_add(&job->jobs->past, is_in ? WH_RECEIVER : WH_TRANSMITTER, session);
-	streams->in_gone |= is_in;
-	streams->out_gone |= !is_in;
+	path->in_gone |= is_in;
+	path->out_gone |= !is_in;
 	job->turn.worked_tsc = 0; /* it may be over now */
 	wh_session_destroy(session);
 }
@@ -403,8 +451,8 @@ static int32_t bury_sessions(struct wh_worker *worker)
 		struct wh_job *job = wh_session_context(session);
 
 		/* A session that has gone must not be told to close again. */
-		WH_ASSERT(
-			session == job->streams.out ? job->streams.out_left : job->streams.in_left);
+		WH_ASSERT(session == path_of(job, session)->out ? path_of(job, session)->out_left
+								: path_of(job, session)->in_left);
 		bury(job, session);
 		work++;
 	}
@@ -437,8 +485,8 @@ static void dismiss(struct wh_worker *worker, struct wh_job_list *list, struct w
 	wh_job_drop_rights(job);
 	if (job->role == WH_AT_SERVER && jobs->service->on_over != NULL)
 		jobs->service->on_over(jobs->service->context, job);
-	if (wh_job_awaits_reply(job))
-		await_no_more(job);
+	await_no_more(job);
+	wh_paths_end(job);
 	/* The job's creator may keep it for longer than the SAs exist. */
 	wh_sa_let_go(job->streams.sa);
 	job->streams.sa = NULL;
@@ -452,14 +500,18 @@ static void dismiss(struct wh_worker *worker, struct wh_job_list *list, struct w
 /* One chunk per turn for each session with repair packets, so that other jobs get their turns. */
 static int32_t code_chunks(const struct wh_worker *worker, const struct wh_job *job)
 {
-	struct wh_session *in = wh_job_in(job);
 	uint8_t before = wh_meter_enter(worker->meter, WH_METER_CODER);
 	int32_t work = 0;
 
-	if (in != NULL && wh_repair_is_on(in))
-		work += wh_session_decode(in, worker->fec);
-	if (job->streams.out != NULL && wh_repair_is_on(job->streams.out))
-		work += wh_session_encode(job->streams.out, worker->fec);
+	for (uint32_t i = 0; i < WH_JOB_PATHS_MAX; i++) {
+		const struct wh_job_path *path = &job->streams.path[i];
+		struct wh_session *in = wh_path_in(path);
+
+		if (in != NULL && !path->in_left && wh_repair_is_on(in))
+			work += wh_session_decode(in, worker->fec);
+		if (path->out != NULL && !path->out_left && wh_repair_is_on(path->out))
+			work += wh_session_encode(path->out, worker->fec);
+	}
 	wh_meter_leave(worker->meter, before);
 	return work;
 }
@@ -499,7 +551,7 @@ static int32_t step(
 	int32_t work = 0;
 
 	if (before == WH_JOB_ENDING) {
-		if (wh_job_step_to_end(job)) {
+		if (wh_job_step_to_end(job, now_tsc)) {
 			dismiss(worker, list, job);
 			return 1;
 		}
@@ -679,18 +731,20 @@ void wh_jobs_open_rings(struct wh_jobs *jobs, uint32_t count)
 /* When no core uses its sessions any more, whether they were closed properly or not. */
 static void end_job(struct wh_worker *worker, struct wh_job *job)
 {
-	struct wh_session *in = wh_job_in(job);
-	struct wh_session *out = job->streams.out;
-
 	if (job->view.state < WH_JOB_ENDING) {
 		wh_job_fail(job, WH_STATUS_INTERRUPTED, "it was still running");
 		wh_job_enter(job, WH_JOB_ENDING);
 	}
 	wh_job_close_ends(job);
-	if (in != NULL && !job->streams.in_gone)
-		bury(job, in);
-	if (out != NULL && !job->streams.out_gone)
-		bury(job, out);
+	for (uint32_t i = 0; i < WH_JOB_PATHS_MAX; i++) {
+		struct wh_job_path *path = &job->streams.path[i];
+		struct wh_session *in = wh_path_in(path);
+
+		if (in != NULL && !path->in_gone)
+			bury(job, in);
+		if (path->out != NULL && !path->out_gone)
+			bury(job, path->out);
+	}
 	dismiss(worker, &worker->busy, job);
 }
 
@@ -748,9 +802,9 @@ void wh_job_start(struct wh_job *job, uint64_t now_tsc)
 {
 	WH_ASSERT(job->role == WH_AT_CLIENT && job->request.profile != NULL);
 	if (wh_job_awaits_reply(job))
-		await_reply(job);
+		wh_job_await(job);
 	else
-		atomic_store(&job->seat.state, WH_SEAT_SHUT);
+		atomic_store(&job->streams.path[0].seat.state, WH_SEAT_SHUT);
 	atomic_fetch_add(&job->jobs->live, 1);
 	give_to_worker(job, now_tsc);
 }

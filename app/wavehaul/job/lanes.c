@@ -37,6 +37,8 @@ void wh_lanes_place(const struct wh_lanes *lanes, uint32_t peer_queues, struct w
 	place->shard = place->lane % RTE_MIN(settings->queues, peer_queues);
 	place->peer = lanes->peer;
 	place->peer.port = (uint16_t)(settings->udp_port + place->shard);
+	job->streams.path[0].shard = place->shard;
+	job->streams.path[0].peer = place->peer;
 }
 
 /* Lanes start in order; only this thread accesses a job that was not started. */

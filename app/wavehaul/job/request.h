@@ -40,6 +40,7 @@ struct wh_request_paths {
 struct wh_request {
 	enum wh_job_verb verb; /* IDLE until there is a request */
 	uint32_t lanes;
+	uint32_t ports; /* of the client, each of which is a path of each lane; 0: one */
 
 	/* Of the data stream, if this end sends it; otherwise the request to the peer. */
 	const struct wh_profile *profile;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cli/fault_text.h"
 #include "job/jobs.h"
+#include "job/paths.h"
 
 /* Interval at which a job's visible progress is updated. */
 #define NOTE_MS 10
@@ -25,8 +26,8 @@ static void see_wishes(struct wh_job *job)
 		job->waits.rate_untold = true;
 	else if (job->lanes.share.share != NULL)
 		wh_share_change(&job->lanes.share, wh_request_lane_bps(&job->request));
-	else if (job->streams.out != NULL)
-		wh_session_set_rate(job->streams.out, wh_request_lane_bps(&job->request));
+	else if (wh_job_main(job)->out != NULL)
+		wh_session_set_rate(wh_job_main(job)->out, wh_request_lane_bps(&job->request));
 }
 
 /* Why the source has no chunk to send: our core, if there is work, or what the source waits for. */
@@ -64,7 +65,7 @@ int32_t wh_job_run_source(struct wh_job *job, uint64_t now_tsc)
 
 	/* A message about the peer's waits is no progress. */
 	job->waits.worked += work > 0 && progress->waits_told == waits_told;
-	wh_session_tell_reader(job->streams.out, source_limit(job->ends.source, work));
+	wh_session_tell_reader(wh_job_main(job)->out, source_limit(job->ends.source, work));
 	wh_meter_leave(job->worker->meter, before);
 	wh_job_note_totals(job, &progress->totals);
 	if (job->view.flow_began_tsc == 0 && (progress->bytes_read > 0 || progress->went_ahead))
@@ -163,11 +164,11 @@ static int32_t run_reader(struct wh_job *job, uint64_t now_tsc)
 
 static int32_t run_pump(struct wh_job *job, uint64_t now_tsc)
 {
-	if (job->ends.pump.session == job->streams.out) {
+	if (job->ends.pump.session == wh_job_main(job)->out) {
 		int32_t pumped = wh_pump_send(&job->ends.pump, now_tsc);
 
 		wh_session_tell_reader(
-			job->streams.out, pumped > 0 ? WH_LIMIT_CPU : WH_LIMIT_MEMORY);
+			wh_job_main(job)->out, pumped > 0 ? WH_LIMIT_CPU : WH_LIMIT_MEMORY);
 		return pumped;
 	}
 
@@ -221,8 +222,8 @@ static void see_news(struct wh_job *job, const struct wh_session *session, uint6
 
 int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 {
+	int32_t work = wh_paths_poll(job, now_tsc);
 	struct wh_session *in = wh_job_in(job);
-	int32_t work = 0;
 
 	if (job->ends.source != NULL)
 		work += wh_job_run_source(job, now_tsc);
@@ -240,7 +241,7 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 	}
 	if (work > 0) {
 		wh_session_kick(in);
-		wh_session_kick(job->streams.out);
+		wh_session_kick(wh_job_main(job)->out);
 	}
 	if (now_tsc - job->turn.noted_tsc > wh_ns_to_tsc(job->jobs->ctx->hz, NOTE_MS * 1000000)) {
 		see_wishes(job);
@@ -249,9 +250,9 @@ int32_t wh_job_run(struct wh_job *job, uint64_t now_tsc)
 		wh_job_see_waits(job, now_tsc);
 	}
 	see_news(job, in, now_tsc);
-	see_news(job, job->streams.out, now_tsc);
+	see_news(job, wh_job_main(job)->out, now_tsc);
 	if (job->result.failed != WH_STATUS_PENDING ||
-		(has_ended_well(job, in) && has_ended_well(job, job->streams.out)))
+		(has_ended_well(job, in) && has_ended_well(job, wh_job_main(job)->out)))
 		wh_job_end(job, now_tsc);
 	return work;
 }

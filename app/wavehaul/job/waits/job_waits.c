@@ -15,7 +15,7 @@ static enum wh_waits waits_of(const struct wh_job *job)
 		return wh_rpc_waits(job->ends.rpc);
 	if (job->ends.reader != NULL)
 		return wh_rpc_reader_waits(job->ends.reader);
-	return job->ends.pump.session == job->streams.out ? WH_WAITS_SESSION : WH_WAITS_ENTRIES;
+	return job->ends.pump.session == wh_job_main(job)->out ? WH_WAITS_SESSION : WH_WAITS_ENTRIES;
 }
 
 static uint64_t stall_timeout_tsc(const struct wh_job *job)
@@ -59,14 +59,14 @@ static bool hears_nothing(const struct wh_job *job, uint64_t now_tsc)
 	uint64_t hz = job->jobs->ctx->hz;
 
 	return wh_job_hears_nothing(wh_job_in(job), hz, now_tsc) &&
-	       wh_job_hears_nothing(job->streams.out, hz, now_tsc);
+	       wh_job_hears_nothing(wh_job_main(job)->out, hz, now_tsc);
 }
 
 static struct wh_watch_sight look(const struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_watch_sight sight = {
 		.worked = job->waits.worked,
-		.moved_bytes = moved_bytes(wh_job_in(job)) + moved_bytes(job->streams.out),
+		.moved_bytes = moved_bytes(wh_job_in(job)) + moved_bytes(wh_job_main(job)->out),
 		.waits = waits_of(job),
 		.company = has_company(job, now_tsc),
 		.silent = hears_nothing(job, now_tsc),
@@ -107,7 +107,7 @@ static void tell_peer(struct wh_job *job, uint64_t now_tsc, const struct wh_watc
 		.rate_bps = job->waits.rate_told_bps,
 		.waits = (uint8_t)sight->waits,
 	};
-	uint64_t sent_bytes = wh_session_moved_bytes(job->streams.out);
+	uint64_t sent_bytes = wh_session_moved_bytes(wh_job_main(job)->out);
 
 	if (now_tsc < job->waits.next_tell_tsc)
 		return;
@@ -124,7 +124,7 @@ static void tell_peer(struct wh_job *job, uint64_t now_tsc, const struct wh_watc
 		wh_rpc_reader_tell_waits(job->ends.reader, &told);
 	job->waits.told_bytes = sent_bytes;
 	job->waits.waits_heard = sight->waits_told;
-	wh_session_kick(job->streams.out);
+	wh_session_kick(wh_job_main(job)->out);
 }
 
 /* Tells the peer a new rate, at once or as soon as there is room. */
@@ -141,7 +141,7 @@ static void tell_rate(struct wh_job *job, const struct wh_watch_sight *sight)
 		return;
 	job->waits.rate_untold = false;
 	job->waits.rate_told_bps = told.rate_bps;
-	wh_session_kick(job->streams.out);
+	wh_session_kick(wh_job_main(job)->out);
 }
 
 /* The client of a `get` requests another rate: applied within its rights. */
