@@ -62,8 +62,8 @@ struct demo {
 	struct wh_demo_plan plan;
 	struct wh_demo_files files;
 	struct wh_runtime runtime;
-	struct rte_mempool *pool; /* for the link's packets */
-	struct wh_emulator *emulator;
+	struct rte_mempool *pool;                   /* for the link's packets */
+	struct wh_emulator *emulator[WH_PORTS_MAX]; /* one for each path; NULL: none */
 	struct demo_end end[WH_EMULATOR_ENDS];
 	struct wh_service service; /* of the receiver */
 	struct wh_client client;   /* of the sender */
@@ -195,13 +195,14 @@ static int open_end(struct demo *demo, enum wh_emulator_end which, const struct 
 {
 	struct demo_end *end = &demo->end[which];
 	const struct wh_settings *settings = &demo->plan.settings[which];
-	const struct wh_port_spec port = wh_demo_port(which);
+	struct wh_port_spec ports[WH_PORTS_MAX];
 	struct wh_host_ctx_hooks hooks = wh_jobs_hooks;
 
+	wh_demo_ports(which, ports);
 	hooks.owner = &end->jobs;
 
 	int status =
-		wh_host_open(&end->host, &demo->runtime, &port, &demo->plan.host[which], &hooks, 1);
+		wh_host_open(&end->host, &demo->runtime, ports, &demo->plan.host[which], &hooks, 1);
 
 	if (status != WH_EXIT_OK)
 		return status;
@@ -212,20 +213,12 @@ static int open_end(struct demo *demo, enum wh_emulator_end which, const struct 
 }
 
 /* The sender's end is A. 0, or a negative errno after one sentence on stderr. */
-static int open_link(struct demo *demo)
+static int open_link(struct demo *demo, uint32_t number)
 {
 	const struct wh_settings *settings = &demo->options.settings;
 	char why[WH_EMULATOR_WHY_BYTES];
-
-	demo->pool = rte_pktmbuf_pool_create("link", demo->plan.link_mbufs, WH_EMULATOR_POOL_CACHE,
-		0, wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
-	if (demo->pool == NULL)
-		return wh_fail(-ENOMEM,
-			"out of memory for the link's packets, although the plan allowed "
-			"for them; reserve more hugepages, or set a smaller --memory");
-
-	const struct wh_emulator_config config = {
-		.name = WH_DEMO_LINK,
+	struct wh_emulator_config config = {
+		.name = wh_demo_link[number],
 		.netem = {[WH_DEMO_SENDER] = settings->link,
 			[WH_DEMO_RECEIVER] = demo->plan.reverse},
 		.ring_pkts = WH_HOST_RING_PKTS,
@@ -235,10 +228,32 @@ static int open_link(struct demo *demo)
 		.read_tsc = wh_loop_read_tsc,
 		.socket = SOCKET_ID_ANY,
 	};
-	int rc = wh_emulator_create(&config, rte_rdtsc(), &demo->emulator, why, sizeof(why));
+
+	/* Each has its own chance. */
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
+		config.netem[end].seed += number * WH_EMULATOR_ENDS;
+
+	int rc =
+		wh_emulator_create(&config, rte_rdtsc(), &demo->emulator[number], why, sizeof(why));
 
 	if (rc != 0)
 		wh_complain("%s", why);
+	return rc;
+}
+
+static int open_links(struct demo *demo)
+{
+	const struct wh_settings *settings = &demo->options.settings;
+	int rc = 0;
+
+	demo->pool = rte_pktmbuf_pool_create("link", demo->plan.link_mbufs, WH_EMULATOR_POOL_CACHE,
+		0, wh_port_room_bytes((uint16_t)settings->mtu_bytes), SOCKET_ID_ANY);
+	if (demo->pool == NULL)
+		return wh_fail(-ENOMEM,
+			"out of memory for the link's packets, although the plan allowed "
+			"for them; reserve more hugepages, or set a smaller --memory");
+	for (uint32_t i = 0; rc == 0 && i < settings->ports; i++)
+		rc = open_link(demo, i);
 	return rc;
 }
 
@@ -249,8 +264,9 @@ static int open_all(struct demo *demo)
 
 	if (status != WH_EXIT_OK)
 		return status;
-	wh_loop_add(wh_runtime_loop_of(&demo->runtime, 0, true), "link", wh_emulator_poll,
-		demo->emulator);
+	for (uint32_t i = 0; i < demo->options.settings.ports; i++)
+		wh_loop_add(wh_runtime_loop_of(&demo->runtime, i, true), "link", wh_emulator_poll,
+			demo->emulator[i]);
 	status = open_end(demo, WH_DEMO_RECEIVER, &demo->service);
 	if (status != WH_EXIT_OK)
 		return status;
@@ -261,8 +277,10 @@ static int open_all(struct demo *demo)
 static void close_all(struct demo *demo)
 {
 	/* The link's packets are in its own pool; the hosts' packets are freed with their pools. */
-	while (demo->emulator != NULL && wh_emulator_poll(demo->emulator, rte_rdtsc()) > 0)
-		;
+	for (uint32_t i = 0; i < WH_PORTS_MAX; i++)
+		while (demo->emulator[i] != NULL &&
+			wh_emulator_poll(demo->emulator[i], rte_rdtsc()) > 0)
+			;
 	for (uint32_t i = 0; i < WH_EMULATOR_ENDS; i++) {
 		struct demo_end *end = &demo->end[i];
 
@@ -271,7 +289,8 @@ static void close_all(struct demo *demo)
 		wh_jobs_free(&end->jobs);
 		wh_host_close(&end->host);
 	}
-	wh_emulator_close(demo->emulator);
+	for (uint32_t i = 0; i < WH_PORTS_MAX; i++)
+		wh_emulator_close(demo->emulator[i]);
 	rte_mempool_free(demo->pool);
 }
 
@@ -289,13 +308,13 @@ static void fill_service(struct demo *demo, int out_fd)
 			.peer_openings_s = 1,
 			.peer_lines_s = 1,
 			.lines_s = 1},
-		.allow = {settings->port[0].ipv4},
-		.allows = 1,
 		.anew = true,
 		.on_file = on_arrived,
 		.on_over = on_over,
 		.context = demo,
 	};
+	for (uint32_t i = 0; i < settings->ports; i++)
+		demo->service.allow[demo->service.allows++] = settings->port[i].ipv4;
 	demo->service.own.here.root_fd = out_fd;
 	/* --rate is that of the line and of its sender, and no bound of a peer. */
 	demo->service.own.rate_bps = WH_RATE_MAX;
@@ -366,10 +385,29 @@ static double seconds_of(const struct demo *demo)
 	return wh_progress_s(&demo->progress, from_tsc, to_tsc);
 }
 
+static void add_counters(void *sum, const void *counters, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / sizeof(uint64_t); i++)
+		((uint64_t *)sum)[i] += ((const uint64_t *)counters)[i];
+}
+
+static void gather_links(const struct demo *demo, struct wh_demo_result *result)
+{
+	for (uint32_t i = 0; i < demo->options.settings.ports; i++) {
+		const struct wh_emulator *link = demo->emulator[i];
+
+		add_counters(&result->forward, wh_emulator_path_stats(link, WH_DEMO_SENDER),
+			sizeof(result->forward));
+		add_counters(&result->reverse, wh_emulator_path_stats(link, WH_DEMO_RECEIVER),
+			sizeof(result->reverse));
+		add_counters(&result->forward_emulator, wh_emulator_stats(link, WH_DEMO_SENDER),
+			sizeof(result->forward_emulator));
+	}
+}
+
 static void gather(struct demo *demo, struct wh_demo_result *result)
 {
 	const struct wh_job *job = demo->lanes.job[0];
-	const struct wh_emulator *emulator = demo->emulator;
 
 	result->sender = job->result.figures;
 	result->sealed = job->sealed;
@@ -386,16 +424,15 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 	result->digest_known =
 		result->verified && (job->result.figures.digest_known ||
 					    wh_demo_files_digest(&demo->files, &result->digest));
-	result->forward = *wh_emulator_path_stats(emulator, WH_DEMO_SENDER);
-	result->reverse = *wh_emulator_path_stats(emulator, WH_DEMO_RECEIVER);
-	result->forward_emulator = *wh_emulator_stats(emulator, WH_DEMO_SENDER);
+	gather_links(demo, result);
 	result->bad_pkts = result->sender.stats.bad_pkts + result->receiver.bad_pkts;
 	for (uint32_t i = 0; i < WH_EMULATOR_ENDS; i++) {
-		const struct wh_netif *netif = &demo->end[i].host.netif[0];
+		const struct wh_host *host = &demo->end[i].host;
 
 		/* Packets for a closed session are late, but not bad. */
-		result->bad_pkts +=
-			wh_netif_bad_pkts(netif) - netif->endpoint.stats.no_session_pkts;
+		for (uint32_t shard = 0; shard < host->shards; shard++)
+			result->bad_pkts += wh_netif_bad_pkts(&host->netif[shard]) -
+					    host->netif[shard].endpoint.stats.no_session_pkts;
 		result->reasons[i].count =
 			wh_host_reasons(&demo->end[i].host, result->reasons[i].reason);
 	}
@@ -417,7 +454,7 @@ static int transfer(struct demo *demo, struct wh_demo_result *result)
 {
 	int status = WH_EXIT_HARDWARE;
 
-	if (open_link(demo) == 0)
+	if (open_links(demo) == 0)
 		status = open_all(demo);
 	if (status == WH_EXIT_OK) {
 		demo->progress.hz = demo->runtime.hz;

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <rte_common.h>
 
@@ -90,19 +91,27 @@ int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options
 	return status == -1 ? check(options) : status;
 }
 
-struct wh_port_spec wh_demo_port(enum wh_emulator_end end)
-{
-	struct wh_port_spec spec = {
-		.kind = WH_PORT_VDEV,
-		.verbatim = true,
-		.node = -1,
-		.facts = {.queues_max = 1, .mtu_max = UINT16_MAX, .emulated = true},
-	};
+const char *const wh_demo_link[WH_PORTS_MAX] = {"demo", "demo1", "demo2", "demo3"};
 
-	snprintf(spec.ethdev, sizeof(spec.ethdev), "net_ring_" WH_DEMO_LINK "_%c",
-		end == WH_DEMO_SENDER ? 'a' : 'b');
-	snprintf(spec.target, sizeof(spec.target), "an emulated link");
-	return spec;
+/* Networks for documentation and tests (RFC 5737, RFC 2544), one for each link. */
+static const uint8_t networks[WH_PORTS_MAX][3] = {
+	{192, 0, 2}, {198, 51, 100}, {203, 0, 113}, {198, 18, 0}};
+
+void wh_demo_ports(enum wh_emulator_end end, struct wh_port_spec ports[WH_PORTS_MAX])
+{
+	for (uint32_t i = 0; i < WH_PORTS_MAX; i++) {
+		struct wh_port_spec *spec = &ports[i];
+
+		*spec = (struct wh_port_spec){
+			.kind = WH_PORT_VDEV,
+			.verbatim = true,
+			.node = -1,
+			.facts = {.queues_max = 1, .mtu_max = UINT16_MAX, .emulated = true},
+		};
+		snprintf(spec->ethdev, sizeof(spec->ethdev), "net_ring_%s_%c", wh_demo_link[i],
+			end == WH_DEMO_SENDER ? 'a' : 'b');
+		snprintf(spec->target, sizeof(spec->target), "an emulated link");
+	}
 }
 
 /* Settings of one of the hosts; its buffers are added later. */
@@ -114,15 +123,17 @@ static struct wh_settings settings_of(
 	settings.queues = 1;
 	settings.parallel = 1;
 	settings.udp_port = WH_UDP_PORT_DEFAULT;
-	settings.ports = 1;
-	settings.port[0].ipv4 = (struct wh_subnet){
-		.address = {.family = WH_IPV4, .ip = {192, 0, 2, (uint8_t)(end + 1)}},
-		.prefix_bits = 24,
-	};
-	/* On a dedicated path the rate is known, so it is given unless the profile finds it. */
+	for (uint32_t i = 0; i < settings.ports; i++) {
+		struct wh_subnet *own = &settings.port[i].ipv4;
+
+		*own = (struct wh_subnet){.address = {.family = WH_IPV4}, .prefix_bits = 24};
+		memcpy(own->address.ip, networks[i], sizeof(networks[i]));
+		own->address.ip[3] = (uint8_t)(end + 1);
+	}
+	/* On dedicated paths the rate is known, so it is given unless the profile finds it. */
 	settings.rate_bps = settings.profile->rate_is_told || wh_profile_option(settings.profile,
 								      "bottleneck") != NULL
-				    ? settings.link.rate_bps
+				    ? settings.ports * settings.link.rate_bps
 				    : WH_RATE_MAX;
 	return settings;
 }
@@ -145,6 +156,7 @@ static struct wh_session_config session_of(const struct wh_demo_options *options
 static uint64_t add_up(const struct wh_demo_options *options, struct wh_demo_plan *plan)
 {
 	static const char *const whose[WH_EMULATOR_ENDS] = {"sender's ", "receiver's "};
+	uint32_t paths = options->settings.ports;
 	struct wh_session_config sender = session_of(options, plan->chunks[WH_DEMO_SENDER]);
 	struct wh_session_config receiver = session_of(options, plan->chunks[WH_DEMO_RECEIVER]);
 	const struct wh_fec_limits fec = wh_session_fec_limits(&sender);
@@ -152,21 +164,22 @@ static uint64_t add_up(const struct wh_demo_options *options, struct wh_demo_pla
 	receiver.window_pkts = sender.window_pkts;
 	plan->memory = (struct wh_memory_plan){0};
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
-		plan->settings[end].buffer_bytes =
-			wh_jobs_buffers_for(plan->chunks[end] * wh_session_chunk_stride(&sender));
+		plan->settings[end].buffer_bytes = wh_jobs_buffers_for(
+			(uint64_t)paths * plan->chunks[end] * wh_session_chunk_stride(&sender));
 		plan->host[end] = wh_host_settings_of(&plan->settings[end]);
 
-		const struct wh_port_spec port = wh_demo_port((enum wh_emulator_end)end);
+		struct wh_port_spec ports[WH_PORTS_MAX];
 
-		wh_host_plan_memory(&plan->host[end], &port, whose[end], &plan->memory);
+		wh_demo_ports((enum wh_emulator_end)end, ports);
+		wh_host_plan_memory(&plan->host[end], ports, whose[end], &plan->memory);
 	}
 	wh_memory_plan_add_mbufs(&plan->memory, "link's ", "packets", plan->link_mbufs,
 		wh_port_room_bytes((uint16_t)options->settings.mtu_bytes));
 	wh_memory_plan_add(&plan->memory, "", "tables of both sessions",
-		wh_session_table_bytes(WH_TRANSMITTER, &sender) +
-			wh_session_sealing_bytes(WH_TRANSMITTER) +
-			wh_session_sealing_bytes(WH_RECEIVER) +
-			wh_session_table_bytes(WH_RECEIVER, &receiver));
+		paths * (wh_session_table_bytes(WH_TRANSMITTER, &sender) +
+				wh_session_sealing_bytes(WH_TRANSMITTER) +
+				wh_session_sealing_bytes(WH_RECEIVER) +
+				wh_session_table_bytes(WH_RECEIVER, &receiver)));
 	wh_memory_plan_add(&plan->memory, "link's ", "delay lines",
 		plan->link_mbufs * (uint64_t)WH_NETEM_ITEM_BYTES);
 	wh_memory_plan_add(
@@ -179,8 +192,10 @@ static void plan_link(const struct wh_demo_options *options, struct wh_demo_plan
 	uint32_t payload_bytes = wh_encap_payload_bytes(WH_IPV4, options->settings.mtu_bytes);
 	uint32_t frame_bytes = wh_encap_wire_bytes(WH_IPV4, payload_bytes) - WH_ETHER_WIRE_BYTES;
 
-	plan->payload_line_bps = wh_muldiv_u64(options->settings.link.rate_bps, payload_bytes,
-		(uint64_t)options->settings.mtu_bytes + WH_ETHER_BYTES + WH_ETHER_WIRE_BYTES);
+	plan->payload_line_bps = options->settings.ports *
+				 wh_muldiv_u64(options->settings.link.rate_bps, payload_bytes,
+					 (uint64_t)options->settings.mtu_bytes + WH_ETHER_BYTES +
+						 WH_ETHER_WIRE_BYTES);
 	plan->reverse = (struct wh_link_model){
 		.rate_bps = options->settings.link.rate_bps,
 		.delay_ns = options->settings.rtt_ns - options->settings.link.delay_ns,
@@ -196,7 +211,8 @@ static void plan_link(const struct wh_demo_options *options, struct wh_demo_plan
 			},
 	};
 
-	plan->link_mbufs = wh_emulator_mbufs_needed(&link, frame_bytes) + CONTROL_MBUFS;
+	plan->link_mbufs = options->settings.ports *
+			   (wh_emulator_mbufs_needed(&link, frame_bytes) + CONTROL_MBUFS);
 }
 
 static uint32_t chunks_for(uint64_t bdp_bytes, uint32_t round_trips)

@@ -27,17 +27,18 @@ struct wh_demo_options {
 /* -1: go on; else the exit status after --help or a complaint was printed. */
 int wh_demo_options_parse(int argc, char **argv, struct wh_demo_options *options);
 
-#define WH_DEMO_LINK "demo" /* the link's name, part of its ports' names */
+/* The names of links, part of their ports' names. */
+extern const char *const wh_demo_link[WH_PORTS_MAX];
 
-/* The port at an end of the link, for wh_host_open once the link exists. */
-struct wh_port_spec wh_demo_port(enum wh_emulator_end end);
+/* The ports at an end of the links, for wh_host_open once the links exist. */
+void wh_demo_ports(enum wh_emulator_end end, struct wh_port_spec ports[WH_PORTS_MAX]);
 
 struct wh_demo_plan {
-	uint64_t payload_line_bps; /* the line's rate times the payload's share of a frame */
+	uint64_t payload_line_bps; /* the lines' rates times the payload's share of a frame */
 	uint32_t chunks[WH_EMULATOR_ENDS];
 	struct wh_settings settings[WH_EMULATOR_ENDS];
 	struct wh_host_settings host[WH_EMULATOR_ENDS];
-	uint32_t link_mbufs;
+	uint32_t link_mbufs; /* of all links */
 	struct wh_link_model reverse;
 	struct wh_memory_plan memory;
 	uint64_t budget_bytes;

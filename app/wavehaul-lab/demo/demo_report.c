@@ -90,6 +90,13 @@ static void print_verbose_rows(const char *name, const struct wh_session_stats *
 			reasons->reason[i].name);
 }
 
+/* "2 x ", or nothing for one. */
+static const char *times(uint32_t count, char text[WH_UNITS_MAX])
+{
+	snprintf(text, WH_UNITS_MAX, count > 1 ? "%u x " : "", count);
+	return text;
+}
+
 void wh_demo_print_table(const struct wh_demo_result *result)
 {
 	const struct wh_settings *settings = &result->options->settings;
@@ -97,18 +104,20 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 	char digest[2 * WH_DIGEST_BYTES + 1];
 
 	printf("%s\n", result->verified ? "arrived, every byte right" : "not arrived");
-	row("link", "%s, RTT %s, MTU %u, loss %g",
+	row(settings->ports > 1 ? "links" : "link", "%s%s, RTT %s, MTU %u, loss %g",
+		times(settings->ports, text[2]),
 		wh_format_rate(text[0], WH_UNITS_MAX, (double)settings->link.rate_bps),
 		wh_format_time(text[1], WH_UNITS_MAX, settings->rtt_ns), settings->mtu_bytes,
 		result->options->loss);
 	row("file", "%s in %.3f s", wh_format_size(text[0], WH_UNITS_MAX, result->bytes),
 		result->seconds);
 	if (result->verified)
-		row("goodput", "%s, %.1f %% of the %s that the line carries",
+		row("goodput", "%s, %.1f %% of the %s that %s",
 			wh_format_rate(text[0], WH_UNITS_MAX, goodput_bps(result)),
 			100 * goodput_bps(result) / (double)result->plan->payload_line_bps,
 			wh_format_rate(
-				text[1], WH_UNITS_MAX, (double)result->plan->payload_line_bps));
+				text[1], WH_UNITS_MAX, (double)result->plan->payload_line_bps),
+			settings->ports > 1 ? "the lines carry" : "the line carries");
 	row("limited by", "%s (profile %s)", wh_limit_name(result->sender.limited_by),
 		settings->profile->name);
 	print_packet_rows(result);
@@ -177,7 +186,8 @@ static json_t *netem_json(const struct wh_demo_options *options)
 	const struct wh_link_model *netem = &options->settings.link;
 
 	/* clang-format off */
-	return json_pack("{s:I, s:I, s:I, s:f, s:I, s:f, s:I, s:I}",
+	return json_pack("{s:I, s:I, s:I, s:I, s:f, s:I, s:f, s:I, s:I}",
+		"paths", (json_int_t)options->settings.ports,
 		"rate_bps", (json_int_t)netem->rate_bps,
 		"ingress_bps", (json_int_t)netem->ingress_bps,
 		"rtt_ns", (json_int_t)options->settings.rtt_ns,

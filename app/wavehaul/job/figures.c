@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "job/jobs.h"
+#include "job/paths.h"
 #include "session/pacer.h"
 
 static_assert(sizeof(struct wh_totals) % sizeof(uint64_t) == 0, "counters of 64 bits");
@@ -52,17 +53,16 @@ static uint64_t full_wire_bytes(const struct wh_job *job, const struct wh_sessio
 
 /* The present values of the sending end's controller, and its measurements of the path. */
 static void note_flow(
-	struct wh_job *job, const struct wh_session *session, const struct wh_session_stats *stats)
+	struct wh_job *job, const struct wh_session *session, const struct wh_path_sum *sum)
 {
-	uint64_t lost_pkts = wh_session_lost_pkts(session);
+	const struct wh_session_stats *stats = &sum->stats;
+	uint64_t lost_pkts = sum->lost_pkts;
 	uint64_t pkts = stats->received_pkts + lost_pkts;
 
 	if (wh_job_sends(job)) {
-		const struct wh_session_pace pace = wh_session_pace(session);
-
 		pkts = stats->sent_pkts;
-		NOTE(rate_now_bps, pace.rate_bps);
-		NOTE(window_now_pkts, pace.window_pkts);
+		NOTE(rate_now_bps, sum->rate_bps);
+		NOTE(window_now_pkts, wh_session_pace(session).window_pkts);
 		NOTE(wire_bytes,
 			(stats->sent_pkts + stats->repair_pkts) * full_wire_bytes(job, session));
 	}
@@ -75,7 +75,7 @@ static void note_flow(
 	NOTE(limit_now, wh_session_limit_now(session));
 	for (uint32_t i = 0; i < WH_LIMITS; i++)
 		NOTE(limit_tsc[i], stats->limit_tsc[i]);
-	NOTE(moved_bytes, wh_session_moved_bytes(session));
+	NOTE(moved_bytes, sum->moved_bytes);
 }
 
 static void share_rate(struct wh_job *job, const struct wh_session_stats *stats, uint64_t span_tsc)
@@ -98,10 +98,11 @@ void wh_job_note_flow(struct wh_job *job, uint64_t span_tsc)
 	if (session == NULL)
 		return;
 
-	const struct wh_session_stats stats = wh_session_stats(session);
+	struct wh_path_sum sum;
 
-	note_flow(job, session, &stats);
-	share_rate(job, &stats, span_tsc);
+	wh_paths_sum(job, wh_job_sends(job), &sum);
+	note_flow(job, session, &sum);
+	share_rate(job, &sum.stats, span_tsc);
 }
 
 void wh_job_port_limits(const struct wh_host_ctx_counts *counts, uint64_t limit[WH_LIMITS])
@@ -148,7 +149,7 @@ static struct wh_known_path found_by(const struct wh_job *job, const struct wh_s
 	uint64_t bound_bps = wh_request_lane_bps(&job->request);
 	struct wh_known_path found = {0};
 
-	if (job->result.failed != WH_STATUS_PENDING)
+	if (job->result.failed != WH_STATUS_PENDING || wh_job_is_striped(job))
 		return found;
 	found = wh_control_found(wh_session_control(session));
 	if (bound_bps != WH_RATE_MAX && found.capacity_bps >= bound_bps - bound_bps / BOUND_SHARE)
@@ -179,6 +180,7 @@ void wh_job_take_figures(struct wh_job *job)
 	const struct wh_session *session = data_session(job);
 	struct wh_job_figures *figures = &job->result.figures;
 	uint64_t hz = job->jobs->ctx->hz;
+	struct wh_path_sum sum;
 
 	if (session == NULL)
 		return;
@@ -191,7 +193,8 @@ void wh_job_take_figures(struct wh_job *job)
 		figures->digest_known = wh_sink_progress(job->ends.sink)->digest_known;
 		figures->digest = wh_sink_progress(job->ends.sink)->digest;
 	}
-	figures->stats = wh_session_stats(session);
+	wh_paths_sum(job, wh_job_sends(job), &sum);
+	figures->stats = sum.stats;
 	figures->rtt_ns = wh_tsc_to_ns(hz, wh_session_rtt_tsc(session));
 	figures->rtt_min_ns = wh_tsc_to_ns(hz, wh_session_rtt_min_tsc(session));
 	note_host(job, figures);

@@ -206,20 +206,27 @@ struct wh_job_path {
 	bool in_gone;
 	bool out_gone;
 	/* Of a job with several paths (paths.h): */
-	bool joined; /* the stream goes by it */
-	uint64_t moved_bytes[2]; /* by its sessions: the peer's, ours */
+	bool joined;    /* the stream goes by it */
+	bool summed[2]; /* it was left, and is in `left` */
 	uint64_t opened_tsc;
 	uint64_t due_tsc; /* when it is opened again */
 };
 
 #define WH_JOB_PATHS_MAX WH_STRIPE_PATHS_MAX
 
+struct wh_path_sum {
+	struct wh_session_stats stats;
+	uint64_t moved_bytes;
+	uint64_t lost_pkts;
+	uint64_t rate_bps; /* of ours, now */
+};
+
 /* One stream each way by all paths. */
 struct wh_job_stripe {
 	struct wh_stripe_out out;
 	struct wh_stripe_in in;
 	bool hears; /* the peer's stream on the first path */
-	uint64_t left_bytes[2]; /* moved by paths that are gone: the peer's stream, ours */
+	struct wh_path_sum left[2]; /* of paths that are gone: the peer's stream, ours */
 };
 
 struct wh_job_streams {

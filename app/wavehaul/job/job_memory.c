@@ -50,12 +50,20 @@ uint64_t wh_jobs_buffers_for(uint64_t chunk_bytes)
 	return (chunk_bytes + BESIDE_BYTES) / (BESIDE_PART - 1) * BESIDE_PART + BESIDE_BYTES;
 }
 
+/* Among how many sessions each way a job's memory is divided; before HELLO, as many as we have. */
+static uint32_t ports_of(const struct wh_job *job)
+{
+	uint32_t own = job->jobs->ctx->settings->ports;
+
+	return job->request.ports > 0 ? job->request.ports : (uint32_t)wh_max_u64(own, 1);
+}
+
 static uint32_t share_chunks(const struct wh_job *job, uint64_t stride_bytes, uint64_t wanted)
 {
 	uint64_t share_bytes = wh_jobs_free_bytes(job->jobs) / SHARE_OF_FREE;
 
 	if (job->role == WH_AT_SERVER && has_all(job))
-		share_bytes = whole_share(wh_jobs_free_bytes(job->jobs));
+		share_bytes = whole_share(wh_jobs_free_bytes(job->jobs)) / ports_of(job);
 	else if (job->role == WH_AT_SERVER)
 		share_bytes = wh_min_u64(
 			share_bytes, wh_peers_left_bytes(&job->jobs->peers, job->place.peer_entry) /
@@ -76,7 +84,8 @@ uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes)
 	 * rest stays free for answers.
 	 */
 	if (has_all(job)) {
-		uint64_t share_bytes = whole_share(wh_min_u64(own_bytes, wh_jobs_free_bytes(jobs)));
+		uint64_t share_bytes =
+			whole_share(wh_min_u64(own_bytes / ports_of(job), wh_jobs_free_bytes(jobs)));
 
 		/* Ask for at least one: if there is none, allocating the session fails. */
 		return (uint32_t)wh_min_u64(wh_max_u64(share_bytes / stride_bytes, 1), UINT16_MAX);

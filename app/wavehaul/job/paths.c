@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -190,6 +191,24 @@ static int32_t open_again(struct wh_job *job, uint32_t index, uint64_t now_tsc)
 	return open_out(job, index);
 }
 
+/* The counters come first; behind them are times. */
+#define COUNTERS (offsetof(struct wh_session_stats, limit_tsc) / sizeof(uint64_t))
+
+static void add_stats(struct wh_path_sum *sum, const struct wh_session_stats *stats)
+{
+	for (size_t i = 0; i < COUNTERS; i++)
+		((uint64_t *)&sum->stats)[i] += ((const uint64_t *)stats)[i];
+}
+
+static void add_session(struct wh_path_sum *sum, const struct wh_session *session)
+{
+	const struct wh_session_stats stats = wh_session_stats(session);
+
+	add_stats(sum, &stats);
+	sum->moved_bytes += wh_session_moved_bytes(session);
+	sum->lost_pkts += wh_session_lost_pkts(session);
+}
+
 /* Asks its sessions to end, once nothing in their memory is needed; forgets it when they have. */
 static int32_t leave(struct wh_job *job, uint32_t index, uint64_t now_tsc)
 {
@@ -204,22 +223,25 @@ static int32_t leave(struct wh_job *job, uint32_t index, uint64_t now_tsc)
 	if (!path->out_left) {
 		path->out_left = true;
 		if (path->out != NULL) {
+			add_session(&stripe->left[1], path->out);
+			path->summed[1] = true;
 			wh_session_ask(path->out, WH_WISH_ABORT, WH_STATUS_INTERRUPTED);
 			wh_session_ask(path->out, WH_WISH_CLOSE, WH_STATUS_PENDING);
 		}
 	}
 	if (in != NULL && !path->in_left) {
 		path->in_left = true;
+		add_session(&stripe->left[0], in);
+		path->summed[0] = true;
 		wh_session_ask(in, WH_WISH_ABORT, WH_STATUS_INTERRUPTED);
 		wh_session_ask(in, WH_WISH_CLOSE, WH_STATUS_PENDING);
 	}
 	if ((path->out != NULL && !path->out_gone) || (in != NULL && !path->in_gone))
 		return 0;
-	stripe->left_bytes[0] += path->moved_bytes[0];
-	stripe->left_bytes[1] += path->moved_bytes[1];
 	path->out = NULL;
 	path->seat.in = NULL;
 	path->out_left = path->out_gone = path->in_left = path->in_gone = false;
+	path->summed[0] = path->summed[1] = false;
 	path->due_tsc = now_tsc + AGAIN_S * job->jobs->ctx->hz;
 	atomic_store_explicit(&path->seat.state, WH_SEAT_FREE, memory_order_release);
 	return 1;
@@ -281,24 +303,29 @@ static void choose_main(struct wh_job *job)
 	}
 }
 
-static void note_moved(struct wh_job_path *path)
-{
-	const struct wh_session *in = wh_path_in(path);
-
-	if (path->out != NULL && !path->out_gone)
-		path->moved_bytes[1] = wh_session_moved_bytes(path->out);
-	if (in != NULL && !path->in_gone)
-		path->moved_bytes[0] = wh_session_moved_bytes(in);
-}
-
-uint64_t wh_paths_moved_bytes(const struct wh_job *job, bool ours)
+void wh_paths_sum(const struct wh_job *job, bool ours, struct wh_path_sum *sum)
 {
 	const struct wh_job_stripe *stripe = job->streams.stripe;
-	uint64_t bytes = stripe->left_bytes[ours];
+	const struct wh_job_path *main = wh_job_main(job);
 
-	for (uint32_t i = 0; i < WH_JOB_PATHS_MAX; i++)
-		bytes += job->streams.path[i].moved_bytes[ours];
-	return bytes;
+	*sum = stripe != NULL ? stripe->left[ours] : (struct wh_path_sum){0};
+	for (uint32_t i = 0; i < WH_JOB_PATHS_MAX; i++) {
+		const struct wh_job_path *path = &job->streams.path[i];
+		const struct wh_session *session = ours ? path->out : wh_path_in(path);
+
+		if (session == NULL || path->summed[ours])
+			continue;
+		add_session(sum, session);
+		if (ours && (path == main || path->joined))
+			sum->rate_bps += wh_session_pace(session).rate_bps;
+		if (path == main) {
+			const struct wh_session_stats stats = wh_session_stats(session);
+
+			memcpy((uint64_t *)&sum->stats + COUNTERS,
+				(const uint64_t *)&stats + COUNTERS,
+				sizeof(stats) - COUNTERS * sizeof(uint64_t));
+		}
+	}
 }
 
 static void kick(struct wh_job *job)
@@ -326,10 +353,8 @@ int32_t wh_paths_poll(struct wh_job *job, uint64_t now_tsc)
 	if (job->view.state == WH_JOB_RUNNING)
 		for (uint32_t i = 0; i < WH_JOB_PATHS_MAX; i++)
 			work += step(job, i, now_tsc);
-	for (uint32_t i = 0; i < WH_JOB_PATHS_MAX; i++) {
-		note_moved(&job->streams.path[i]);
+	for (uint32_t i = 0; i < WH_JOB_PATHS_MAX; i++)
 		see(job, i);
-	}
 	work += wh_stripe_out_poll(&stripe->out, now_tsc) + wh_stripe_in_poll(&stripe->in);
 	kick(job);
 	if (stripe->in.wrong)

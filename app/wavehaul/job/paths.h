@@ -40,5 +40,8 @@ int32_t wh_paths_poll(struct wh_job *job, uint64_t now_tsc);
 /* Call when all sessions are gone. */
 void wh_paths_end(struct wh_job *job);
 
-/* Of all sessions that carry the job's data, now or before. */
-uint64_t wh_paths_moved_bytes(const struct wh_job *job, bool ours);
+/*
+ * What all sessions of our stream, or of the peer's, have counted so far and moved. Times are the
+ * main path's.
+ */
+void wh_paths_sum(const struct wh_job *job, bool ours, struct wh_path_sum *sum);

@@ -25,6 +25,9 @@ struct wh_known_path wh_request_lane_known(const struct wh_request *request)
 	struct wh_known_path known = request->known;
 
 	WH_ASSERT(request->lanes > 0);
+	/* By several paths each finds its own. */
+	if (request->ports > 1)
+		return (struct wh_known_path){0};
 	if (known.capacity_bps == 0)
 		return known;
 	known.capacity_bps = wh_max_u64(known.capacity_bps / request->lanes, 1);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "job/jobs.h"
+#include "job/paths.h"
 
 static enum wh_waits waits_of(const struct wh_job *job)
 {
@@ -44,10 +45,12 @@ static bool has_company(const struct wh_job *job, uint64_t now_tsc)
 }
 
 /* Repair packets carry no new data, but in a slow stream they may be all that moves for a while. */
-static uint64_t moved_bytes(const struct wh_session *session)
+static uint64_t moved_bytes(const struct wh_job *job, bool ours)
 {
-	return wh_session_moved_bytes(session) +
-	       wh_session_stats(session).repair_pkts * WH_WATCH_MOVED_BYTES;
+	struct wh_path_sum sum;
+
+	wh_paths_sum(job, ours, &sum);
+	return sum.moved_bytes + sum.stats.repair_pkts * WH_WATCH_MOVED_BYTES;
 }
 
 /*
@@ -66,7 +69,7 @@ static struct wh_watch_sight look(const struct wh_job *job, uint64_t now_tsc)
 {
 	struct wh_watch_sight sight = {
 		.worked = job->waits.worked,
-		.moved_bytes = moved_bytes(wh_job_in(job)) + moved_bytes(wh_job_main(job)->out),
+		.moved_bytes = moved_bytes(job, false) + moved_bytes(job, true),
 		.waits = waits_of(job),
 		.company = has_company(job, now_tsc),
 		.silent = hears_nothing(job, now_tsc),
@@ -107,7 +110,11 @@ static void tell_peer(struct wh_job *job, uint64_t now_tsc, const struct wh_watc
 		.rate_bps = job->waits.rate_told_bps,
 		.waits = (uint8_t)sight->waits,
 	};
-	uint64_t sent_bytes = wh_session_moved_bytes(wh_job_main(job)->out);
+	struct wh_path_sum sum;
+
+	wh_paths_sum(job, true, &sum);
+
+	uint64_t sent_bytes = sum.moved_bytes;
 
 	if (now_tsc < job->waits.next_tell_tsc)
 		return;
