@@ -28,7 +28,6 @@
 #include "demo/demo_plan.h"
 #include "demo/demo_report.h"
 #include "demo/files.h"
-#include "job/client.h"
 #include "job/lanes.h"
 #include "lab_verbs.h"
 #include "report/flow_plot.h"
@@ -50,8 +49,6 @@
 
 /* A host at an end of the link. */
 struct demo_end {
-	struct wh_identity identity; /* generated for this run */
-	struct wh_handshake_settings handshake;
 	struct wh_host host;
 	struct wh_jobs jobs;
 	bool host_is_open;
@@ -61,12 +58,13 @@ struct demo {
 	struct wh_demo_options options;
 	struct wh_demo_plan plan;
 	struct wh_demo_files files;
+	struct wh_identity identity; /* generated for this run */
+	struct wh_handshake_settings handshake;
 	struct wh_runtime runtime;
 	struct rte_mempool *pool;                   /* for the link's packets */
 	struct wh_emulator *emulator[WH_PORTS_MAX]; /* one for each path; NULL: none */
 	struct demo_end end[WH_EMULATOR_ENDS];
 	struct wh_service service; /* of the receiver */
-	struct wh_client client;   /* of the sender */
 	struct wh_lanes lanes;
 	const char *source; /* files.source, as a list of one */
 	uint64_t next_tsc;
@@ -144,16 +142,15 @@ static int32_t watch(void *state, uint64_t now_tsc)
 {
 	struct demo *demo = state;
 	struct wh_lanes *lanes = &demo->lanes;
-	enum wh_client_state client = wh_client_state(&demo->client);
 
 	if (now_tsc < demo->next_tsc)
 		return 0;
 	demo->next_tsc = now_tsc + wh_us_to_tsc(demo->runtime.hz, WATCH_US);
 	if (lanes->started == 0) {
 		demo->began_tsc = now_tsc;
-		if (wh_signals_count() > 0 || client > WH_CLIENT_READY)
+		if (wh_signals_count() > 0)
 			wh_runtime_stop(&demo->runtime);
-		else if (client == WH_CLIENT_READY)
+		else
 			wh_lanes_start_first(lanes, now_tsc);
 		return 0;
 	}
@@ -183,7 +180,6 @@ static int make_job(struct demo *demo)
 	request.there.count = 1;
 	request.there.into_folder = true;
 
-	wh_client_init(&demo->client, &sender->host, &peer, settings->peer_timeout_ns, rte_rdtsc());
 	if (!wh_lanes_make(&demo->lanes, &sender->jobs, &peer, &request))
 		return wh_fail(WH_EXIT_OTHER, "no memory for the job");
 	demo->lanes.job[0]->listener =
@@ -353,7 +349,7 @@ static int conclude(const struct demo *demo)
 
 	snprintf(target, sizeof(target), "%s/%s", demo->files.out, demo->files.name);
 	if (demo->lanes.started == 0)
-		return wh_client_conclude(&demo->client, PEER);
+		return wh_fail(WH_EXIT_INTERRUPTED, "interrupted before anything was sent");
 	switch (job->result.failed) {
 	case WH_STATUS_PENDING:
 		return demo->is_told && demo->told.error == 0 ? WH_EXIT_OK
@@ -433,8 +429,6 @@ static void gather(struct demo *demo, struct wh_demo_result *result)
 		for (uint32_t shard = 0; shard < host->shards; shard++)
 			result->bad_pkts += wh_netif_bad_pkts(&host->netif[shard]) -
 					    host->netif[shard].endpoint.stats.no_session_pkts;
-		result->reasons[i].count =
-			wh_host_reasons(&demo->end[i].host, result->reasons[i].reason);
 	}
 }
 
@@ -522,37 +516,21 @@ static int start_runtime(struct demo *demo)
 	return wh_runtime_start(&demo->runtime, &cores, eal.verbose, &eal);
 }
 
-/* Trusts only the host at the other end of the link. */
-static enum wh_authorization authorize(
-	void *context, const struct wh_stranger *stranger, struct wh_granted *granted)
-{
-	const struct wh_identity *other = context;
-
-	granted->rights = 1;
-	return memcmp(stranger->id, other->id, sizeof(other->id)) == 0 ? WH_AUTHORIZED
-								       : WH_UNAUTHORIZED;
-}
-
-/* Two identities in memory, each trusted at the other end. */
+/* A key in memory, which both ends have: each trusts who has its own. */
 static int introduce(struct demo *demo)
 {
 	const struct wh_settings *settings = &demo->options.settings;
 	int status = wh_keylog_open(settings->keylog);
 
-	for (uint32_t i = 0; i < WH_EMULATOR_ENDS && !settings->unsealed && status == 0; i++) {
-		struct demo_end *end = &demo->end[i];
-
-		if (wh_identity_make(&end->identity) != 0)
-			return wh_fail(WH_EXIT_OTHER, "no memory for a key");
-		end->handshake = (struct wh_handshake_settings){
-			.identity = &end->identity,
-			.authorizer = {.authorize = authorize,
-				.context = &demo->end[1 - i].identity},
-			.ciphers = wh_sealed_ciphers(settings),
-		};
-		demo->plan.host[i].handshake = &end->handshake;
-	}
-	return status;
+	if (status != WH_EXIT_OK || settings->unsealed)
+		return status;
+	if (wh_identity_make(&demo->identity) != 0)
+		return wh_fail(WH_EXIT_OTHER, "no memory for a key");
+	demo->handshake.identity = &demo->identity;
+	demo->handshake.ciphers = wh_sealed_ciphers(settings);
+	for (uint32_t i = 0; i < WH_EMULATOR_ENDS; i++)
+		demo->plan.host[i].handshake = &demo->handshake;
+	return WH_EXIT_OK;
 }
 
 static int run(struct demo *demo, struct wh_demo_result *result)
@@ -612,8 +590,7 @@ int wh_verb_demo(int argc, char **argv)
 	} else if (status != WH_EXIT_OK && wh_words_contain(argc, argv, "--json")) {
 		wh_json_print(wh_head_json("demo", status), JSON_COMPACT);
 	}
-	for (uint32_t i = 0; i < WH_EMULATOR_ENDS; i++)
-		wh_identity_free(&demo->end[i].identity);
+	wh_identity_free(&demo->identity);
 	free(demo);
 	return status;
 }

@@ -204,7 +204,7 @@ static uint16_t choose_worker(const struct wh_cpu_list *allowed, const struct wh
 static int place_cores(const struct wh_wan_plan *plan, struct wh_cores *cores)
 {
 	struct wh_cpu_list cpus = plan->settings.rx_cpus;
-	struct wh_host_settings settings = {.queues = 1};
+	struct wh_host_settings settings = {.ports = 1, .queues = 1};
 	struct wh_cores_allowed allowed;
 	char why[WH_PORT_WHY_BYTES];
 

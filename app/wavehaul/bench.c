@@ -294,6 +294,7 @@ static int run(void *context)
 static int open_and_run(struct bench *bench)
 {
 	bench->on.settings = wh_host_settings_of(&bench->settings);
+	bench->on.settings.ports = 1;
 	bench->on.places = lanes_of(&bench->settings) + bench->settings.idle_sessions;
 	bench->on.repair = bench->settings.repair.on;
 

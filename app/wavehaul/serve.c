@@ -72,22 +72,37 @@ struct serve {
 	int state_fd; /* of the state folder, locked against other servers; or negative */
 };
 
+/* "memif:/run/a.sock, 192.0.2.1 and 2001:db8::1", behind those before. */
+static void add_port(const struct wh_own_port *port, char where[WH_SETTINGS_TEXT_BYTES])
+{
+	const struct wh_subnet *const own[] = {&port->ipv4, &port->ipv6};
+	char address[WH_ADDRESS_TEXT_BYTES];
+	const char *between = ", ";
+
+	wh_text_add(where, WH_SETTINGS_TEXT_BYTES, where[0] != '\0' ? ", " : "", port->name);
+	for (uint32_t i = 0; i < RTE_DIM(own); i++) {
+		if (own[i]->address.family == 0)
+			continue;
+		wh_text_add(where, WH_SETTINGS_TEXT_BYTES, between,
+			wh_address_text(&own[i]->address, address));
+		between = " and ";
+	}
+}
+
 static void say_what_is_served(const struct serve *serve)
 {
 	const struct wh_settings *settings = &serve->settings;
-	char ipv4[WH_ADDRESS_TEXT_BYTES] = "";
-	char ipv6[WH_ADDRESS_TEXT_BYTES] = "";
 	char shown[WH_FINGERPRINT_BYTES];
+	char where[WH_SETTINGS_TEXT_BYTES] = "";
+	bool has_many = settings->ports > 1;
 
-	if (settings->port[0].ipv4.address.family != 0)
-		wh_address_text(&settings->port[0].ipv4.address, ipv4);
-	if (settings->port[0].ipv6.address.family != 0)
-		wh_address_text(&settings->port[0].ipv6.address, ipv6);
-	fprintf(stderr, "wavehaul: serving %s on %s, %s%s%s UDP %u, MTU %u, to %s\n",
-		settings->root, settings->port[0].name, ipv4,
-		ipv4[0] != '\0' && ipv6[0] != '\0' ? " and " : "", ipv6, settings->udp_port,
-		settings->mtu_bytes,
-		settings->allows > 0 ? "the subnets of --allow" : "its own subnet");
+	for (uint32_t i = 0; i < settings->ports; i++)
+		add_port(&settings->port[i], where);
+	fprintf(stderr, "wavehaul: serving %s on %s UDP %u, MTU %u, to %s\n", settings->root, where,
+		settings->udp_port, settings->mtu_bytes,
+		settings->allows > 0 ? "the subnets of --allow"
+		: has_many           ? "its own subnets"
+				     : "its own subnet");
 	if (serve->sealed.on)
 		wh_say("sessions are sealed; accepted are peers with this end's own key (%s) and "
 		       "those in %s (%u now)",
@@ -374,6 +389,8 @@ static void start_control(struct serve *serve)
 
 static int run_guarded(struct serve *serve)
 {
+	char ports[WH_SETTINGS_TEXT_BYTES];
+
 	wh_runtime_add(&serve->on.runtime, 0, "watch", watch, serve);
 	if (enter_guard(serve) != 0)
 		return WH_EXIT_HARDWARE;
@@ -389,8 +406,9 @@ static int run_guarded(struct serve *serve)
 	wh_history_writer_open(&serve->writer, serve->served.state, serve->settings.keep_records_ns,
 		&serve->control);
 	start_control(serve);
-	if (wh_notify_ready(&serve->notify, serve->settings.root, serve->settings.port[0].name,
-		    serve->settings.udp_port) != 0)
+	wh_settings_ports_text(&serve->settings, ", ", ports);
+	if (wh_notify_ready(
+		    &serve->notify, serve->settings.root, ports, serve->settings.udp_port) != 0)
 		wh_say("no thread watches the cores: a watchdog will end this");
 	if (serve->settings.client != NULL)
 		wh_for_client_answer(&serve->client, &serve->settings,
@@ -429,7 +447,9 @@ static int open_and_run(struct serve *serve)
 {
 	serve->on.settings = wh_host_settings_of(&serve->settings);
 	serve->on.settings.listens = true;
-	serve->on.places = wh_service_places(&serve->service) + WH_RUN_LANES_MAX + WH_RPCS_MAX;
+	/* A peer may come by several paths to one of our ports. */
+	serve->on.places = (wh_service_places(&serve->service) + WH_RUN_LANES_MAX + WH_RPCS_MAX) *
+			   WH_JOB_PATHS_MAX / serve->settings.ports;
 	serve->on.service = &serve->service;
 	serve->on.repair = true;
 	serve->on.may_be_probed = true;

@@ -40,7 +40,7 @@ struct wh_chunk {
 	uint32_t bytes;
 	uint32_t slot; /* index in its pool: a key for side tables */
 	bool end;
-	/* Of a stream by several sessions (lib/stripe): which one has it, and its place among all. */
+	/* Of a stream by several sessions (lib/stripe): which has it, and its place among all. */
 	uint8_t path;
 	uint16_t order;
 	struct wh_digest digest;

@@ -8,8 +8,8 @@
  *   reader -> ready -> wh_stripe_out -> ready of session 0, 1, ..   deliver of session 0, 1, ..
  *                                                   -> wh_stripe_in -> deliver -> writer
  *
- * Each chunk has a number among all, its order, which its packets carry modulo 2^16. A path gets its
- * next chunk when it has sent nearly all of the one before, so that each carries what it can.
+ * Each chunk has a number among all, its order, which its packets carry modulo 2^16. A path gets
+ * its next chunk when it has sent nearly all of the one before, so that each carries what it can.
  *
  * A session delivers its chunks in order. So one has arrived when it and all before it on its path
  * are acknowledged; until then its contents stay here. Those of a path that falls silent, makes no
@@ -69,8 +69,10 @@ struct wh_stripe_out_path {
 	uint32_t first_sent, sents;
 	uint32_t waiting; /* arrived by it, and wait at the peer for an earlier one */
 	bool suspended;
-	uint64_t moved_bytes; /* at its last progress, or when it was suspended */
-	uint64_t progress_tsc;
+	uint64_t moved_bytes;  /* at its last progress ... */
+	uint64_t progress_tsc; /* ... and when that was, by awake_tsc */
+	uint64_t heard_tsc;    /* of `view`, when it last changed ... */
+	uint64_t news_tsc;     /* ... and when that was */
 	bool ended;
 	struct wh_chunk end_marker;
 };
@@ -92,10 +94,11 @@ struct wh_stripe_out {
 	uint64_t first, next; /* orders: the first that has not arrived; of the next chunk */
 	uint32_t lent;
 	uint32_t turn;
-	uint64_t polled_tsc, awake_tsc; /* the latest poll; the first one after a pause */
-	uint64_t resent;                /* chunks that went by a second path */
-	const struct wh_chunk *end;     /* the reader's; NULL: not yet */
-	uint32_t kicks;                 /* a bit for each path to kick */
+	uint64_t polled_tsc; /* the latest poll */
+	uint64_t awake_tsc;  /* time that passed here, without most of long pauses between polls */
+	uint64_t resent;     /* chunks that went by a second path */
+	const struct wh_chunk *end; /* the reader's; NULL: not yet */
+	uint32_t kicks;             /* a bit for each path to kick */
 };
 
 int wh_stripe_out_init(struct wh_stripe_out *out, uint64_t hz); /* 0 or -ENOMEM */

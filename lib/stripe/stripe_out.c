@@ -14,12 +14,12 @@
 /* The same without progress, and eight round trips: a second retransmission takes four. */
 #define STUCK_MS 2000
 
-/* This core was away if it did not poll for this long. */
+/* Of a longer pause between polls this much counts: while this core was away, nothing is known. */
 #define AWAY_MS 100
 
 /*
- * A path has as many chunks ahead of its session as it sends in this time, at least two. Fewer would
- * leave a gap while the reader reads; of more the writer would wait for those of a slow path.
+ * A path has as many chunks ahead of its session as it sends in this time, at least two. Fewer
+ * would leave a gap while the reader reads; with more the writer would wait for a slow path.
  */
 #define AHEAD_MS  10
 #define AHEAD_MIN 2
@@ -164,30 +164,29 @@ static void send_again(struct wh_stripe_out *out, uint32_t number)
 	}
 }
 
-/*
- * Whether a path has been without what it should have for `ms` and some round trips. While this
- * host did not look, nothing is known.
- */
+/* Whether a path has been without what it should have for `ms` and some round trips. */
 static bool lacks(const struct wh_stripe_out *out, const struct wh_stripe_view *view,
-	uint64_t since_tsc, uint64_t now_tsc, uint64_t ms, uint32_t round_trips)
+	uint64_t since_tsc, uint64_t ms, uint32_t round_trips)
 {
-	uint64_t from_tsc = wh_max_u64(since_tsc, out->awake_tsc);
-
-	return now_tsc > from_tsc &&
-	       now_tsc - from_tsc > wh_us_to_tsc(out->hz, ms * 1000) + round_trips * view->rtt_tsc;
+	return out->awake_tsc - since_tsc >
+	       wh_us_to_tsc(out->hz, ms * 1000) + round_trips * view->rtt_tsc;
 }
 
-static void judge(struct wh_stripe_out *out, uint32_t number, uint64_t now_tsc)
+static void judge(struct wh_stripe_out *out, uint32_t number)
 {
 	struct wh_stripe_out_path *path = &out->path[number];
 	const struct wh_stripe_view *view = &path->view;
 
+	if (path->sents == 0 || view->heard_tsc != path->heard_tsc) {
+		path->news_tsc = out->awake_tsc;
+		path->heard_tsc = view->heard_tsc;
+	}
 	if (path->sents == 0 || view->moved_bytes != path->moved_bytes) {
-		path->progress_tsc = now_tsc;
+		path->progress_tsc = out->awake_tsc;
 		path->moved_bytes = view->moved_bytes;
 		path->suspended = false;
-	} else if (lacks(out, view, view->heard_tsc, now_tsc, SILENT_MS, 2) ||
-		   lacks(out, view, path->progress_tsc, now_tsc, STUCK_MS, 8)) {
+	} else if (lacks(out, view, path->news_tsc, SILENT_MS, 2) ||
+		   lacks(out, view, path->progress_tsc, STUCK_MS, 8)) {
 		path->suspended = true;
 	}
 	if (path->suspended || !view->alive)
@@ -368,8 +367,9 @@ int32_t wh_stripe_out_poll(struct wh_stripe_out *out, uint64_t now_tsc)
 {
 	int32_t work = 0;
 
-	if (now_tsc - out->polled_tsc > wh_us_to_tsc(out->hz, AWAY_MS * 1000))
-		out->awake_tsc = now_tsc;
+	if (out->polled_tsc != 0 && now_tsc > out->polled_tsc)
+		out->awake_tsc += wh_min_u64(
+			now_tsc - out->polled_tsc, wh_us_to_tsc(out->hz, AWAY_MS * 1000));
 	out->polled_tsc = now_tsc;
 	out->kicks = 0;
 	for (uint32_t i = 0; i < WH_STRIPE_PATHS_MAX; i++)
@@ -378,7 +378,7 @@ int32_t wh_stripe_out_poll(struct wh_stripe_out *out, uint64_t now_tsc)
 	advance(out);
 	for (uint32_t i = 0; i < WH_STRIPE_PATHS_MAX; i++)
 		if (out->path[i].free != NULL)
-			judge(out, i, now_tsc);
+			judge(out, i);
 	work += take_ready(out);
 	work += resend(out);
 	work += lend_in_turn(out);

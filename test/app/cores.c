@@ -193,7 +193,8 @@ static void test_as_named(void)
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const struct wh_host_settings settings = {
-			.ports = 1, .queues = cases[i].queues,
+			.ports = 1,
+			.queues = cases[i].queues,
 			.rx_cpus = digits(cases[i].rx),
 			.tx_cpus = digits(cases[i].tx),
 			.worker_cpus = digits(cases[i].worker),
@@ -224,7 +225,8 @@ static void test_refused(void)
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const struct wh_host_settings settings = {
-			.ports = 1, .queues = 1,
+			.ports = 1,
+			.queues = 1,
 			.rx_cpus = digits(cases[i].rx),
 			.tx_cpus = digits(cases[i].tx),
 			.worker_cpus = digits(cases[i].worker),
@@ -259,8 +261,9 @@ static void test_near(void)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		const struct wh_host_settings settings = {
-			.ports = 1, .queues = cases[i].queues, .worker_cpus = digits(cases[i].worker)};
+		const struct wh_host_settings settings = {.ports = 1,
+			.queues = cases[i].queues,
+			.worker_cpus = digits(cases[i].worker)};
 		const struct wh_cpu_list allowed = digits(cases[i].allowed);
 		struct wh_cores cores = place_near(&settings, &allowed, cases[i].near);
 
@@ -373,15 +376,17 @@ static void test_books(void)
 	};
 	const struct wh_host_settings both = {
 		.ports = 1, .queues = 1, .rx_cpus = digits("1"), .books_cpus = digits("21")};
-	const struct wh_host_settings foreign = {.ports = 1, .queues = 1, .books_cpus = digits("9")};
+	const struct wh_host_settings foreign = {
+		.ports = 1, .queues = 1, .books_cpus = digits("9")};
 	const struct wh_cpu_list four = digits("0123");
 	const struct wh_cores_allowed allowed = allow(&four, 4);
 	char why[WHY_BYTES] = "";
 	struct wh_cores cores;
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		const struct wh_host_settings settings = {
-			.ports = 1, .queues = cases[i].queues, .books_cpus = digits(cases[i].books)};
+		const struct wh_host_settings settings = {.ports = 1,
+			.queues = cases[i].queues,
+			.books_cpus = digits(cases[i].books)};
 		const struct wh_cpu_list cpus = digits(cases[i].allowed);
 
 		cores = place(&settings, &cpus);
@@ -397,13 +402,15 @@ static void test_books(void)
 static void test_sends_with_others(void)
 {
 	const struct wh_host_settings two = {
-		.ports = 1, .queues = 2,
+		.ports = 1,
+		.queues = 2,
 		.rx_cpus = digits("1"),
 		.tx_cpus = digits("2"),
 		.worker_cpus = digits("0"),
 	};
 	const struct wh_host_settings beside = {
-		.ports = 1, .queues = 1,
+		.ports = 1,
+		.queues = 1,
 		.rx_cpus = digits("1"),
 		.tx_cpus = digits("2"),
 		.worker_cpus = digits("02"),

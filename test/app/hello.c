@@ -587,17 +587,21 @@ static void test_ready(void)
 		4, 192, 0, 2, 1, [WH_READY_ADDRESS_BYTES] = 4, 192, 0, 2, 9};
 	struct wh_record ready = {
 		.type = WH_RECORD_READY, .ready = {.ports = 2, .addresses = addresses}};
+	static const uint8_t nowhere[] = {0, 127, 224, 239, 255};
 	struct wh_address peers[WH_READY_PORTS_MAX];
 
 	for (uint32_t queues = 0; queues <= UINT16_MAX; queues++) {
 		ready.ready.queues = (uint16_t)queues;
-		CU_ASSERT_EQUAL(
-			wh_ready_is_possible(&ready, WH_IPV4), queues >= 1 && queues <= 16);
+		CU_ASSERT_EQUAL(wh_ready_is_possible(&ready, WH_IPV4), queues >= 1 && queues <= 16);
 	}
 	ready.ready.queues = 1;
 	CU_ASSERT_EQUAL(wh_ready_peers(&ready, peers), 2);
 	CU_ASSERT_EQUAL(peers[0].family, WH_IPV4);
 	CU_ASSERT_EQUAL(memcmp(peers[1].ip, (uint8_t[16]){192, 0, 2, 9}, 16), 0);
+	for (uint32_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++) {
+		addresses[WH_READY_ADDRESS_BYTES + 1] = nowhere[i];
+		CU_ASSERT_EQUAL(wh_ready_peers(&ready, peers), 1);
+	}
 	CU_ASSERT_FALSE(wh_ready_is_possible(&ready, WH_IPV6));
 	addresses[WH_READY_ADDRESS_BYTES] = WH_IPV6;
 	CU_ASSERT_FALSE(wh_ready_is_possible(&ready, WH_IPV4));

@@ -76,8 +76,10 @@ static const struct line_case line_cases[] = {
 	{"[profile]\nudt.beta = 1e-6\nudt.beta = 1e-6\n", 3, "udt.beta is already set at "},
 	{"[port]\nmtu = 9000\nvlan = 1\nmtu = 9000\n", 4, "mtu is already set at /tmp/wavehaul-"},
 	{"[port]\nmtu = 9000\n[cores]\nrx = 1\n[port]\nmtu = 1500\n", 6, "mtu is already set at "},
-	{"[address]\naddress = 10.0.0.1/8\naddress = 10.0.0.2/8\n", 3,
-		"address = '10.0.0.2/8' is a second IPv4 address; "},
+	{"[address]\naddress = 10.0.0.1/8,10.0.0.2/8,10.0.0.3/8\naddress = 10.0.0.4/8,10.0.0.5/8\n",
+		3, "address = '10.0.0.4/8,10.0.0.5/8' is one address too many; "},
+	{"[port]\nport = a\nport = b\nport = c\nport = d\nport = e\n", 6,
+		"port = 'e' is a fifth port, and four are the limit; "},
 
 	/* Form. */
 	{"port = x\n", 1, "a [section] must come before, for example [port]"},

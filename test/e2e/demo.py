@@ -410,30 +410,14 @@ def shared(program, folder, how):
                    4 * dropped)
 
 
-def told(text):
-    """Of --verbose: what limited the flow, the seconds, and counters by their words."""
-    number = {words: re.search(pattern, text, re.MULTILINE) for words, pattern in (
-        ('seconds', r'^  file .* in ([\d.]+) s$'),
-        ('retransmitted', r'^  packets +\d+ sent, of them (\d+) retransmitted'),
-        ('lost', r'^  lost on the way (\d+) '),
-        ('states there', r'^  transmitter +control (\d+) sent'),
-        ('states back', r'^  receiver +control (\d+) sent'))}
-    expect(all(number.values()), f'not in {text[:2000]!r}: '
-                                 f'{[words for words, found in number.items() if not found]}')
-    limit = re.search(r'^  limited by +(\w+) \(profile lambda\)$', text, re.MULTILINE)
-    expect(limit, f'no limit in {text[:2000]!r}')
-    return {words: float(found[1]) for words, found in number.items()} | {'limit': limit[1]}
-
-
 def share_tells(program, _folder):
     """Where nobody else shares a slow line, each state of the transmitter would take its time."""
     states = {}
     for how in ('dedicated', 'fair'):
-        result = program.run('demo', '--verbose', '--size', '256K', '--rate', '1M', '--rtt', '20ms',
-                             '--mtu', '1500', '--loss', '0', '--share', how)
-        expect_status(result, OK)
-        expect('every byte right' in result.out, quoted(result))
-        states[how] = told(result.out)['states there']
+        report = decode_object(program.run(
+            'demo', '--json', '--size', '256K', '--rate', '1M', '--rtt', '20ms', '--mtu', '1500',
+            '--loss', '0', '--share', how))
+        states[how] = report['packets']['control']
     expect_between('states of a dedicated path', states['dedicated'], 3, states['fair'] / 1.5)
 
 
@@ -457,7 +441,7 @@ def short_buffers(program, folder, loss):
     source, out = file_folders(folder)
     # Its first round trips wait for what the writer wants: they are to be few.
     random_file(source, 192 * MIB)
-    result = program.run('demo', '--verbose', '--file', source, '--out', out, *SHORT_PATH, '--loss',
+    result = program.run('demo', '--json', '--file', source, '--out', out, *SHORT_PATH, '--loss',
                          loss, '--memory', f'{least_memory(program) + 3}M')
     expect_status(result, OK)
     expect(filecmp.cmp(source, out / source.name, shallow=False), 'the file arrived changed')
@@ -465,16 +449,17 @@ def short_buffers(program, folder, loss):
     expect(chunks, f'no word of few buffers in {result.err!r}')
     for count in chunks.groups():
         expect_between('chunks, of 12 under way', int(count), 5, 6)
-    figures = told(result.out)
-    expect(figures['limit'] in ('memory', 'cpu'), f'limited by {figures["limit"]}')
+    report = decode_object(result)
+    packets = report['packets']
+    expect(report['limited_by'] in ('memory', 'cpu'), f'limited by {report["limited_by"]}')
     if loss == '0':
-        expect_between('states back', figures['states back'], 1.3 * figures['seconds'] / 10e-3,
-                       64 * figures['seconds'] / 100e-3)
-        expect_equal('retransmitted', figures['retransmitted'], 0)
+        expect_between('states back', packets['control_back'], 1.3 * report['seconds'] / 10e-3,
+                       64 * report['seconds'] / 100e-3)
+        expect_equal('retransmitted', packets['retransmitted'], 0)
         return
-    expect_between('lost', figures['lost'], 70, 250)
-    expect_between('retransmitted', figures['retransmitted'], 0.9 * figures['lost'],
-                   1.3 * figures['lost'])
+    expect_between('lost', packets['dropped_by_path'], 70, 250)
+    expect_between('retransmitted', packets['retransmitted'], 0.9 * packets['dropped_by_path'],
+                   1.3 * packets['dropped_by_path'])
 
 
 def file_of_name(program, folder, name):

@@ -96,6 +96,7 @@ static void tell_data(const struct wh_packet *packet)
 	TELL("data", data, r);
 	TELL("data", data, payload_bytes);
 	TELL("data", data, last_bytes);
+	TELL("data", data, order);
 	TELL("data", data, code);
 	tell_bytes("wavehaul.payload", packet->payload, data->payload_bytes);
 	tell("wavehaul.flags.retransmission", (packet->flags & WH_FLAG_RETRANSMISSION) != 0);

@@ -309,7 +309,7 @@ def limits(program, folder):
     for args, status, words in (
             ((), USAGE, 'joins two ports; write for example'),
             (two[:2], USAGE, 'joins two ports'),
-            ((*two, '--port', 'tap:x'), USAGE, 'is a third port'),
+            ((*two, '--port', 'tap:x'), USAGE, 'joins two ports'),
             ((*two, '--rtt', '1s', '--delay', '1ms'), USAGE, '--rtt and --delay exclude'),
             ((*two, '--loss', '1%', '--loss-model', 'ge:0.1,0.2'), USAGE, 'contradict'),
             ((*two, '--back-loss', '1%', '--back-loss-model', 'ge:0.1,0.2'), USAGE,

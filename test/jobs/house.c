@@ -27,10 +27,16 @@
 struct parcel {
 	struct parcel *next;
 	struct wh_address from;
+	uint32_t at; /* the receiver's port */
 	uint16_t port;
 	uint32_t bytes;
 	uint8_t data[ROOM_BYTES];
 };
+
+static uint32_t shards_of(const struct process *process)
+{
+	return wh_host_settings_shards(&process->settings);
+}
 
 void house_open(struct house *house, uint64_t seed, uint64_t quantum_ns)
 {
@@ -98,9 +104,15 @@ void house_lay(struct house *house, uint32_t a, uint32_t b, const struct wh_link
 	WH_ASSERT(line->there != NULL && line->back != NULL);
 }
 
+static struct wh_address port_address(uint32_t i, uint32_t port)
+{
+	return (struct wh_address){
+		.family = WH_IPV4, .ip = {10, 0, (uint8_t)port, (uint8_t)(1 + i)}};
+}
+
 struct wh_address house_address(uint32_t i)
 {
-	return (struct wh_address){.family = WH_IPV4, .ip = {10, 0, 0, (uint8_t)(1 + i)}};
+	return port_address(i, 0);
 }
 
 static void count(const struct wh_host_ctx *ctx, uint32_t shard, struct wh_host_ctx_counts *counts)
@@ -134,13 +146,14 @@ static void open_host_ctx(struct process *process)
 	int rc = wh_arena_init(&ctx->arena, process->memory, settings->buffer_bytes);
 
 	WH_ASSERT(rc == 0 && settings->queues <= HOUSE_QUEUES_MAX);
+	WH_ASSERT(settings->ports > 0 && settings->ports <= HOUSE_PORTS_MAX);
 	if (settings->handshake != NULL) {
 		rc = wh_host_handshake_init(&process->host.handshake, ctx, settings->handshake);
 		WH_ASSERT(rc == 0);
 		wh_loop_add(ctx->worker[0], "handshake", wh_host_handshake_poll,
 			&process->host.handshake);
 	}
-	for (uint32_t i = 0; i < settings->queues; i++) {
+	for (uint32_t i = 0; i < wh_host_settings_shards(settings); i++) {
 		ctx->shard[i] = (struct wh_host_ctx_shard){
 			.ctx = ctx, .number = i, .endpoint = &process->endpoint[i]};
 
@@ -220,7 +233,9 @@ void house_start(struct house *house, uint32_t i, const struct wh_service *servi
 	process->stopped = false;
 	process->loop[0] = process->loop[1] = (struct wh_loop){0};
 	settings->udp_port = UDP_PORT;
-	settings->port[0].ipv4 = (struct wh_subnet){.address = house_address(i), .prefix_bits = 24};
+	for (uint32_t port = 0; port < settings->ports; port++)
+		settings->port[port].ipv4 =
+			(struct wh_subnet){.address = port_address(i, port), .prefix_bits = 24};
 	provide_memory(process);
 	open_host_ctx(process);
 	process->jobs = (struct wh_jobs){0};
@@ -256,8 +271,8 @@ void house_end(struct house *house, uint32_t i, enum house_death death)
 	process->jobs.journal = NULL;
 	disk_lose_power(process->life, death == HOUSE_UNPOWERED);
 	disk_enter(0, house->now_ns);
-	for (uint32_t queue = 0; queue < process->settings.queues; queue++)
-		wh_endpoint_free(&process->endpoint[queue]);
+	for (uint32_t shard = 0; shard < shards_of(process); shard++)
+		wh_endpoint_free(&process->endpoint[shard]);
 	wh_host_handshake_free(&process->host.handshake);
 	wh_arena_free(&process->host.ctx.arena);
 	process->alive = false;
@@ -292,6 +307,7 @@ static void post(struct house *house, struct house_line *line, bool there, const
 		struct parcel *parcel = parcel_get(house);
 
 		parcel->from = *from;
+		parcel->at = out->to->ip[2];
 		parcel->port = out->to->port;
 		parcel->bytes = bytes;
 		wh_rig_parcel_fill(parcel->data, out, &fate);
@@ -303,24 +319,25 @@ static void post(struct house *house, struct house_line *line, bool there, const
 	}
 }
 
-static uint32_t send_all(struct process *process, uint32_t queue)
+static uint32_t send_all(struct process *process, uint32_t shard)
 {
 	static uint8_t room[BURST][ROOM_BYTES];
 	struct house *house = process->house;
 	struct wh_out out[BURST];
-	const struct wh_address from = wh_host_ctx_address(&process->host.ctx, WH_IPV4, queue);
+	const struct wh_address from = wh_host_ctx_address(&process->host.ctx, WH_IPV4, shard);
 
 	for (uint32_t i = 0; i < BURST; i++)
 		out[i].head = room[i];
 
-	uint32_t count = wh_endpoint_output(&process->endpoint[queue], house->now_ns, out, BURST);
+	uint32_t count = wh_endpoint_output(&process->endpoint[shard], house->now_ns, out, BURST);
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t to = out[i].to->ip[3] - 1U;
 		struct house_line *line = house_line(house, process->number, to);
 
 		WH_ASSERT(line != NULL);
-		if (!line->cut)
+		if (!line->cut &&
+			((line->dark >> out[i].to->ip[2] | line->dark >> from.ip[2]) & 1) == 0)
 			post(house, line, line->end[1] == to, &out[i], &from);
 	}
 	return count;
@@ -336,10 +353,13 @@ static uint32_t arrive(
 	for (uint32_t i = 0; i < count; i++) {
 		struct parcel *parcel = items[i].item;
 		uint32_t queue = parcel->port - UDP_PORT;
+		const struct wh_host_settings *settings = &process->settings;
 
-		if (process->alive && !line->cut && queue < process->settings.queues)
-			wh_endpoint_input(&process->endpoint[queue], house->now_ns,
-				items[i].due_tsc, parcel->data, parcel->bytes, &parcel->from);
+		if (process->alive && !line->cut && queue < settings->queues &&
+			parcel->at < settings->ports)
+			wh_endpoint_input(&process->endpoint[parcel->at * settings->queues + queue],
+				house->now_ns, items[i].due_tsc, parcel->data, parcel->bytes,
+				&parcel->from);
 		parcel->next = house->spare;
 		house->spare = parcel;
 	}
@@ -373,7 +393,7 @@ static uint32_t poll_books(struct process *process, uint64_t now_ns)
 	process->books_due_ns =
 		now_ns +
 		(stops ? BOOKS_STOP_NS : wh_prng_below(&process->books_prng, BOOKS_PAUSE_NS));
-	for (uint32_t i = 0; i < process->settings.queues; i++)
+	for (uint32_t i = 0; i < shards_of(process); i++)
 		work += (uint32_t)wh_endpoint_books_poll(&process->endpoint[i], now_ns);
 	return work;
 }
@@ -395,13 +415,13 @@ static uint32_t poll_process(struct process *process)
 	uint64_t now_ns = process->house->now_ns;
 
 	disk_enter(process->life, now_ns);
-	for (uint32_t i = 0; i < process->settings.queues; i++)
+	for (uint32_t i = 0; i < shards_of(process); i++)
 		work += (uint32_t)wh_endpoint_receive_poll(&process->endpoint[i], now_ns);
 	work += poll_books(process, now_ns);
 	work += poll_loops(process, now_ns);
 	for (uint32_t i = 0; !process->stopped && i < process->verbs; i++)
 		work += (uint32_t)process->verb[i].poll(process->verb[i].state, now_ns);
-	for (uint32_t i = 0; process->alive && i < process->settings.queues; i++) {
+	for (uint32_t i = 0; process->alive && i < shards_of(process); i++) {
 		work += (uint32_t)wh_endpoint_send_poll(&process->endpoint[i], now_ns);
 		work += send_all(process, i);
 	}
@@ -431,9 +451,8 @@ static uint64_t deadline(const struct house *house)
 	for (uint32_t i = 0; i < HOUSE_PROCESSES_MAX; i++) {
 		const struct process *process = &house->process[i];
 
-		for (uint32_t queue = 0; process->alive && queue < process->settings.queues;
-			queue++) {
-			const struct wh_endpoint *endpoint = &process->endpoint[queue];
+		for (uint32_t shard = 0; process->alive && shard < shards_of(process); shard++) {
+			const struct wh_endpoint *endpoint = &process->endpoint[shard];
 
 			due_ns = wh_min_u64(wh_min_u64(due_ns, wh_endpoint_send_deadline(endpoint)),
 				wh_endpoint_receive_deadline(endpoint));

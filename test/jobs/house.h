@@ -17,6 +17,7 @@
 #define HOUSE_PROCESSES_MAX 6
 #define HOUSE_LINES_MAX     8
 #define HOUSE_QUEUES_MAX    2
+#define HOUSE_PORTS_MAX     2
 #define HOUSE_VERBS_MAX     2
 #define HOUSE_HZ            UINT64_C(1000000000)
 
@@ -34,7 +35,7 @@ struct process {
 	struct wh_host_settings settings;
 	struct wh_host host; /* its host context; no port */
 	struct wh_loop loop[2];
-	struct wh_endpoint endpoint[HOUSE_QUEUES_MAX];
+	struct wh_endpoint endpoint[HOUSE_PORTS_MAX * HOUSE_QUEUES_MAX];
 	struct wh_service service;
 	struct wh_jobs jobs;
 	const char *database; /* of its journal; NULL: it has none */
@@ -56,6 +57,7 @@ struct house_line {
 	uint64_t there_bytes; /* that have gone in, as the wire counts them */
 	uint64_t back_bytes;
 	bool cut;
+	uint32_t dark; /* a bit for each port whose packets, both ways, are lost */
 };
 
 struct house {
@@ -80,7 +82,7 @@ void house_lay(struct house *house, uint32_t a, uint32_t b, const struct wh_link
 /* The line between them, whichever is first; NULL: there is none. */
 struct house_line *house_line(struct house *house, uint32_t a, uint32_t b);
 
-/* As others see it. */
+/* Its first port, as others see it. */
 struct wh_address house_address(uint32_t i);
 
 /* Opens one whose settings are filled in; a server has a service. */

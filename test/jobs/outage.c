@@ -175,7 +175,10 @@ static void draw(uint64_t seed)
 		.tree = &tale.tree,
 		.retries = RETRIES,
 		.on_retry = tell_retry,
-		.settings = {.ports = 1, .queues = 1, .mtu_bytes = 9000, .buffer_bytes = UINT64_C(64) << 20},
+		.settings = {.ports = 1,
+			.queues = 1,
+			.mtu_bytes = 9000,
+			.buffer_bytes = UINT64_C(64) << 20},
 		.request = draw_request(rate_bps, small),
 	};
 	draw_tree(small ? 0 : between(&tale.prng, 6 * MIB, 40 * MIB));

@@ -231,7 +231,10 @@ static void draw(uint64_t seed)
 		.verb = one_in(&tale.prng, 2) ? WH_JOB_SEND : WH_JOB_GET,
 		.lanes = lanes,
 		.tree = &tale.tree,
-		.settings = {.ports = 1, .queues = 1, .mtu_bytes = 9000, .buffer_bytes = UINT64_C(64) << 20},
+		.settings = {.ports = 1,
+			.queues = 1,
+			.mtu_bytes = 9000,
+			.buffer_bytes = UINT64_C(64) << 20},
 		.request = draw_request(),
 	};
 	if (one_in(&tale.prng, 3))

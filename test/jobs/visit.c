@@ -65,6 +65,7 @@ static struct wh_request request_of(struct visit *visit)
 	request.here.into_folder = !sends;
 	request.there.as_name = sends && visit->as_name;
 	request.asks_first = visit->asks_first;
+	request.ports = config->verb <= WH_JOB_GET ? config->settings.ports : 1;
 	return request;
 }
 

@@ -49,7 +49,7 @@ static void start_server(struct world *w, uint32_t number)
 		.own = w->own,
 		.limits = w->limits,
 		.allow[0] = {.address = {.family = WH_IPV4, .ip = {10, 0, 0, 0}},
-			.prefix_bits = 24},
+			.prefix_bits = 16},
 		.allows = 1,
 	};
 
@@ -84,8 +84,14 @@ static void lay_netems(struct world *w, bool rough)
 
 static void cut(struct world *w, bool cut)
 {
-	for (uint32_t server = 0; server < w->servers; server++)
-		house_line(&w->house, w->victim, server_of(server))->cut = cut;
+	for (uint32_t server = 0; server < w->servers; server++) {
+		struct house_line *line = house_line(&w->house, w->victim, server_of(server));
+
+		if (w->dark_port < HOUSE_PORTS_MAX)
+			line->dark = cut ? 1U << w->dark_port : 0;
+		else
+			line->cut = cut;
+	}
 }
 
 /* Its process, with all that it wants at once. */

@@ -47,6 +47,8 @@ static void draw_settings(struct world *w, struct wh_host_settings *settings, ui
 	struct wh_prng own = w->prng; /* so that other worlds stay what they are */
 
 	settings->books_cpus.count = wh_prng_u64(&own) % 2;
+	settings->ports = 1 + (wh_prng_u64(&own) % 3 == 0);
+	settings->buffer_bytes *= settings->ports;
 }
 
 static void draw_request(struct world *w, struct wh_request *request, const char *profile,
@@ -82,7 +84,7 @@ static void draw_client(struct world *w, struct visit_config *config)
 static void draw_server(struct world *w, uint32_t jobs)
 {
 	draw_settings(w, &w->settings, jobs);
-	w->settings.buffer_bytes = (UINT64_C(32) << 20) * (1 + jobs);
+	w->settings.buffer_bytes = (UINT64_C(32) << 20) * (1 + jobs) * HOUSE_PORTS_MAX;
 	draw_request(w, &w->own, "fixed", &w->settings);
 	w->own.rate_bps = WH_RATE_MAX;
 	w->is_tight = one_in(w, 5);
@@ -218,6 +220,10 @@ static void draw_fault(struct world *w)
 	w->victim_server = server_of((uint32_t)wh_prng_below(&w->prng, w->servers));
 	w->fault_ns = w->visitor[0].start_ns + log_uniform(w, 10000, 3000 * MS);
 	w->heal_ns = w->fault_ns + log_uniform(w, 100000, 8000 * MS);
+
+	struct wh_prng own = w->prng;
+
+	w->dark_port = (uint32_t)wh_prng_below(&own, 2 * HOUSE_PORTS_MAX);
 	w->disk = (struct disk_config){
 		.seed = wh_prng_u64(&w->prng),
 		.in_memory = one_in(w, 3),
@@ -257,25 +263,25 @@ void world_describe(const struct world *w)
 	       "quantum %" PRIu64 " us; disk: memory %d, latency %" PRIu64
 	       " us, remote operations %" PRIu64 " us, fails %u, room %" PRIu64
 	       "; tight %d; fault: %s of %u or server %u at %.4f "
-	       "s, until %.4f s\n",
+	       "s, until %.4f s, of port %u; server's ports %u\n",
 		(double)w->rate_bps / 1e6, (double)w->rtt_ns / 1e6, w->mtu_bytes, w->with_handshake,
 		w->netem[0].loss, w->netem[1].loss, w->netem[0].reorder, w->netem[1].reorder,
 		w->house.quantum_ns / 1000, w->disk.in_memory, w->disk.latency_ns / 1000,
 		w->disk.work_ns / 1000, w->disk.fails_after, w->disk.room_bytes, w->is_tight,
 		faults[w->fault], w->victim, w->victim_server, (double)w->fault_ns / 1e9,
-		(double)w->heal_ns / 1e9);
+		(double)w->heal_ns / 1e9, w->dark_port, w->settings.ports);
 	for (uint32_t i = 0; i < w->visitors; i++) {
 		const struct visit_config *config = &w->visitor[i].config;
 
 		printf("  client %u of server %u: verb %d%s, %u lanes, %u idle, %s %.1f Mb/s, "
-		       "repair %d, queues "
+		       "repair %d, ports %u, queues "
 		       "%u, "
 		       "timeouts %.0f %.0f s, %u entries, %" PRIu64
 		       " bytes%s, rate %.1f Mb/s after %.3f s\n",
 			config->client, config->server, config->verb,
 			config->reverse ? " reverse" : "", config->lanes, config->idles,
 			config->request.profile->name, (double)config->request.rate_bps / 1e6,
-			config->request.repair.on, config->settings.queues,
+			config->request.repair.on, config->settings.ports, config->settings.queues,
 			(double)config->request.peer_timeout_ns / 1e9,
 			(double)config->request.stall_timeout_ns / 1e9, w->visitor[i].tree.count,
 			w->visitor[i].tree.bytes + config->bench_bytes,

@@ -17,7 +17,7 @@
 
 enum fault {
 	FAULT_NONE = 0,
-	FAULT_CUT,    /* the link of a client, for good */
+	FAULT_CUT,    /* the link of a client, or one port of it, for good */
 	FAULT_OUTAGE, /* and for a while */
 	FAULT_CLIENT, /* a client is killed */
 	FAULT_SERVER, /* the server is, and starts anew */
@@ -66,7 +66,8 @@ struct world {
 	uint32_t victim;        /* a client */
 	uint32_t victim_server; /* and a server, by its process's number */
 	uint64_t fault_ns;
-	uint64_t heal_ns; /* of an outage, or when the server is back */
+	uint64_t heal_ns;   /* of an outage, or when the server is back */
+	uint32_t dark_port; /* the only one that is cut; HOUSE_PORTS_MAX or more: all */
 	bool struck;
 	bool healed;
 	int root_fd[SERVERS_MAX];

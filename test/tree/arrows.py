@@ -13,7 +13,7 @@ from pathlib import Path
 
 LIB_ROOMS = ('base', 'wire', 'seal', 'trust', 'neighbour', 'measure', 'probe', 'profile', 'track',
              'fec', 'session', 'endpoint', 'file', 'journal', 'bundle', 'rpc', 'stage',
-             'source', 'sink')
+             'source', 'sink', 'stripe')
 LIB = {f'lib/{name}' for name in LIB_ROOMS}
 
 # The laboratory's. Nothing of the appliance knows it.
@@ -58,6 +58,7 @@ ALLOWED = {
     'lib/journal': lib('bundle file base'),
     'lib/bundle': lib('file base'),
     'lib/rpc': lib('bundle file base'),
+    'lib/stripe': lib('base'),
     'lib/source': lib('bundle file base'),
     'lib/stage': lib('bundle file base'),
     'lib/sink': lib('stage source bundle journal file base'),

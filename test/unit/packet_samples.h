@@ -37,6 +37,7 @@ static void sample_data(enum sample_size size, struct wh_packet *packet)
 		{.chunk = 0xa1b2c3d4,
 			.blocks = 0x0b0c,
 			.last_bytes = 0x0102,
+			.order = 0x0d0e,
 			.code = WH_FEC_TORNADO,
 			.index = 0x0123,
 			.k = 0x0456,

@@ -232,6 +232,8 @@ static inline uint32_t record_finish(uint8_t *bytes, uint32_t type)
 		rest = record_is(bytes, type, "why_bytes");
 	} else if (type == WH_RECORD_BLOCKS) {
 		rest = record_is(bytes, type, "count") * WH_DIGEST_BYTES;
+	} else if (type == WH_RECORD_READY) {
+		rest = record_is(bytes, type, "ports") * WH_READY_ADDRESS_BYTES;
 	} else if (type == WH_RECORD_HELLO) {
 		rest = record_is(bytes, type, "paths") + record_is(bytes, type, "terms");
 		if (rest > WH_HELLO_TEXTS_MAX)

@@ -67,45 +67,16 @@ static void print_packet_rows(const struct wh_demo_result *result)
 			dropped_at_receiver(result));
 }
 
-/* Details for finding faults. */
-static void print_verbose_rows(const char *name, const struct wh_session_stats *stats,
-	const struct wh_demo_reasons *reasons)
-{
-	row(name,
-		"control %" PRIu64 " sent, %" PRIu64 " received, %" PRIu64 " stale, %" PRIu64
-		" without room",
-		stats->control_sent_pkts, stats->control_received_pkts, stats->control_stale_pkts,
-		stats->control_full_pkts);
-	row("",
-		"%" PRIu64 " losses seen, %" PRIu64 " NAKs, %" PRIu64 " delay warnings, %" PRIu64
-		" silences, %" PRIu64 " stalls",
-		stats->losses_detected_pkts, stats->naks, stats->delay_warnings, stats->exp_events,
-		stats->stalls);
-	row("",
-		"bad: %" PRIu64 " beyond the window, %" PRIu64 " in the wrong place, %" PRIu64
-		" unexpected",
-		stats->bad_window_pkts, stats->bad_place_pkts, stats->bad_unexpected_pkts);
-	for (uint32_t i = 0; i < reasons->count; i++)
-		row("", "refused: %" PRIu64 " %s", reasons->reason[i].pkts,
-			reasons->reason[i].name);
-}
-
-/* "2 x ", or nothing for one. */
-static const char *times(uint32_t count, char text[WH_UNITS_MAX])
-{
-	snprintf(text, WH_UNITS_MAX, count > 1 ? "%u x " : "", count);
-	return text;
-}
-
 void wh_demo_print_table(const struct wh_demo_result *result)
 {
 	const struct wh_settings *settings = &result->options->settings;
-	char text[3][WH_UNITS_MAX];
+	static const char *const times[] = {"", "", "2 x ", "3 x ", "4 x "};
+	char text[2][WH_UNITS_MAX];
 	char digest[2 * WH_DIGEST_BYTES + 1];
 
 	printf("%s\n", result->verified ? "arrived, every byte right" : "not arrived");
 	row(settings->ports > 1 ? "links" : "link", "%s%s, RTT %s, MTU %u, loss %g",
-		times(settings->ports, text[2]),
+		times[settings->ports],
 		wh_format_rate(text[0], WH_UNITS_MAX, (double)settings->link.rate_bps),
 		wh_format_time(text[1], WH_UNITS_MAX, settings->rtt_ns), settings->mtu_bytes,
 		result->options->loss);
@@ -126,11 +97,6 @@ void wh_demo_print_table(const struct wh_demo_result *result)
 	row("pacing", "half of the packets at most %s late, 99 %% at most %s",
 		wh_format_time(text[0], WH_UNITS_MAX, result->sender.lateness_ns[0]),
 		wh_format_time(text[1], WH_UNITS_MAX, result->sender.lateness_ns[1]));
-	if (settings->verbose) {
-		print_verbose_rows(
-			"transmitter", &result->sender.stats, &result->reasons[WH_EMULATOR_A]);
-		print_verbose_rows("receiver", &result->receiver, &result->reasons[WH_EMULATOR_B]);
-	}
 	if (result->digest_known) {
 		wh_digest_text(&result->digest, digest);
 		row("XXH3-128", "%s", digest);
@@ -168,7 +134,7 @@ static json_t *digest_json(const struct wh_demo_result *result)
 static json_t *packets_json(const struct wh_demo_result *result)
 {
 	/* clang-format off */
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 		"sent", (json_int_t)result->sender.stats.sent_pkts,
 		"retransmitted", (json_int_t)result->sender.stats.retransmitted_pkts,
 		"duplicates", (json_int_t)wh_session_retransmitted_in_pkts(&result->receiver),
@@ -177,6 +143,8 @@ static json_t *packets_json(const struct wh_demo_result *result)
 		"received", (json_int_t)result->receiver.received_pkts,
 		"dropped_at_receiver", (json_int_t)dropped_at_receiver(result),
 		"dropped_on_return", (json_int_t)wh_netem_dropped_pkts(&result->reverse),
+		"control", (json_int_t)result->sender.stats.control_sent_pkts,
+		"control_back", (json_int_t)result->receiver.control_sent_pkts,
 		"naks", (json_int_t)result->receiver.naks);
 	/* clang-format on */
 }

@@ -7,15 +7,8 @@
 #include <stdint.h>
 
 #include "demo/demo_plan.h"
-#include "host/host.h"
 #include "job/jobs.h"
 #include "netem/emulator.h"
-
-/* Why packets reached no session at an end. */
-struct wh_demo_reasons {
-	struct wh_reason reason[WH_HOST_REASONS_MAX];
-	uint32_t count;
-};
 
 /* The results of a demo; zeros for parts that it did not reach. */
 struct wh_demo_result {
@@ -38,7 +31,6 @@ struct wh_demo_result {
 	struct wh_netem_stats forward;
 	struct wh_netem_stats reverse;
 	struct wh_emulator_stats forward_emulator;
-	struct wh_demo_reasons reasons[WH_EMULATOR_ENDS];
 };
 
 void wh_demo_print_table(const struct wh_demo_result *result);

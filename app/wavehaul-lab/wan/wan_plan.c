@@ -183,12 +183,15 @@ static bool has_frames(const struct wh_port_spec *spec, char *why, size_t why_by
 
 static bool read_ports(struct wh_wan_plan *plan, char *why, size_t why_bytes)
 {
-	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++)
-		if (wh_port_spec_read(plan->settings.port[end].name, (uint16_t)end, &plan->spec[end],
-			    why, why_bytes) != 0 ||
-			!has_frames(&plan->spec[end], why, why_bytes) ||
-			!wh_host_may_have(&plan->spec[end], why, why_bytes))
+	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
+		struct wh_port_spec *spec = &plan->spec[end];
+		const char *name = plan->settings.port[end].name;
+
+		if (wh_port_spec_read(name, (uint16_t)end, spec, why, why_bytes) != 0 ||
+			!has_frames(spec, why, why_bytes) ||
+			!wh_host_may_have(spec, why, why_bytes))
 			return false;
+	}
 	if (strcmp(plan->spec[WH_EMULATOR_A].target, plan->spec[WH_EMULATOR_B].target) == 0) {
 		snprintf(why, why_bytes, "both ports are %.60s: a wan joins two",
 			plan->settings.port[WH_EMULATOR_A].name);

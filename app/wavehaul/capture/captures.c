@@ -203,8 +203,8 @@ static bool open_file(
 		close(fd);
 		return false;
 	}
-	wh_pcapng_add_interface(&capture->file, captures->host->spec[port].target,
-		capture->wanted.snap_bytes);
+	wh_pcapng_add_interface(
+		&capture->file, captures->host->spec[port].target, capture->wanted.snap_bytes);
 	return true;
 }
 

@@ -12,7 +12,6 @@
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/nearest/nearest.h"
-#include "cli/plain_text.h"
 #include "cli/profile_set.h"
 #include "cli/settings_table.h"
 
@@ -379,22 +378,6 @@ bool wh_settings_given(const struct wh_settings *settings, enum wh_verb verb, co
 			return settings->given[i];
 	WH_ASSERT(false);
 	return false;
-}
-
-void wh_settings_ports_text(
-	const struct wh_settings *settings, const char *between, char text[WH_SETTINGS_TEXT_BYTES])
-{
-	text[0] = '\0';
-	for (uint32_t i = 0; i < settings->ports; i++)
-		wh_text_add(text, WH_SETTINGS_TEXT_BYTES, i > 0 ? between : "",
-			settings->port[i].name);
-}
-
-void wh_settings_forget_ports(struct wh_settings *settings)
-{
-	memset(settings->port, 0, sizeof(settings->port));
-	settings->ports = 0;
-	settings->own_taken = false;
 }
 
 bool wh_settings_at(const struct wh_settings *settings, enum wh_verb verb, uint32_t i,

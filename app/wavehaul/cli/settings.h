@@ -131,7 +131,7 @@ struct wh_settings {
 	uint32_t ports;  /* given: 0 to WH_PORTS_MAX */
 	uint32_t queues; /* pairs of queues of each port, one shard each */
 	uint32_t mtu_bytes;
-	uint32_t vlan;           /* 0: untagged */
+	uint32_t vlan; /* 0: untagged */
 	uint32_t dscp;
 	uint32_t rx_descriptors; /* 0: the driver's preference */
 	uint32_t tx_descriptors;

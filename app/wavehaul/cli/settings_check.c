@@ -299,6 +299,10 @@ static int check_own_port(const struct wh_settings *settings, uint32_t i)
 {
 	const struct wh_own_port *port = &settings->port[i];
 
+	for (uint32_t other = 0; other < i && i < settings->ports; other++)
+		if (strcmp(settings->port[other].name, port->name) == 0)
+			return wh_fail(WH_EXIT_USAGE, "%s is named twice; a port is given once",
+				port->name);
 	if (i >= settings->ports && has_address(port))
 		return wh_fail(WH_EXIT_USAGE,
 			"there are more addresses than ports: a port has one of each family, and "
@@ -342,8 +346,8 @@ int wh_settings_check_whole(struct wh_settings *settings, enum wh_verb verb)
 	if ((verb & WH_VERBS_CONFIGURED) == 0)
 		return -1;
 	/* A server of this host may have the port for them. */
-	if ((verb & (WH_VERB_SEND | WH_VERB_GET | WH_VERBS_RPCS)) != 0 &&
-		settings->ports == 0 && strcmp(settings->daemon, "never") != 0)
+	if ((verb & (WH_VERB_SEND | WH_VERB_GET | WH_VERBS_RPCS)) != 0 && settings->ports == 0 &&
+		strcmp(settings->daemon, "never") != 0)
 		return -1;
 	return check_whole(settings, verb);
 }

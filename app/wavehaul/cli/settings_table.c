@@ -198,13 +198,13 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "FOLDER", .example = "/tmp/copy",
 		.help = "do it in the files below FOLDER instead of this machine's /sys and /etc"},
 	{KEY("port", "port"), .flag = "port", .type = WH_SETTING_PORTS, .verbs = ALL,
-		.argument = "PORT",
-		.example = "0000:3b:00.0",
+		.argument = "PORT", .example = "0000:3b:00.0",
 		.help = "udp: sockets of the kernel, for any user account, at the host's main\n"
 			"addresses or udp:ADDRESS[:PORT] (used when none is given); or a NIC by\n"
 			"PCI address, 0000:3b:00.0; or DPDK's software ports:\n"
 			"memif:/run/wavehaul.sock,role=server, vhost:PATH, virtio_user:PATH,\n"
-			"af_packet:eth1, af_xdp:eth1, tap:NAME, or a DPDK device, net_..."},
+			"af_packet:eth1, af_xdp:eth1, tap:NAME, or a DPDK device, net_...;\n"
+			"up to four, by all of which transfers go"},
 	{KEY("port", "queues"), FIELD(queues), .flag = "queues", .verbs = MOVERS,
 		COUNT(1, WH_QUEUES_MAX), .standard = "1", .argument = "N", .example = "4",
 		.help = "number of queue pairs; sessions are spread over them"},
@@ -231,10 +231,10 @@ const struct wh_setting wh_settings_table[] = {
 	{KEY("address", "address"), .flag = "addr", .type = WH_SETTING_ADDRESSES, .verbs = ALL,
 		.argument = "ADDR/BITS", .example = "192.0.2.1/24",
 		.help = "address of this end, with its subnet: 192.0.2.1/24, 2001:db8::1/64;\n"
-			"one IPv4 and one IPv6 address may be given"},
+			"one IPv4 and one IPv6 address for each port, in the order of the ports"},
 	{KEY("address", "gateway"), .flag = "gateway", .type = WH_SETTING_GATEWAYS, .verbs = ALL,
 		.argument = "ADDR", .example = "192.0.2.254",
-		.help = "gateway to peers beyond the subnet; one of each family"},
+		.help = "gateway to peers beyond the subnet; one of each family for each port"},
 	{KEY("address", "udp_port"), FIELD(udp_port), .flag = "udp-port", .verbs = ALL,
 		COUNT(1, UINT16_MAX), .standard = "5760", .argument = "N", .example = "5760",
 		.help = "UDP port of queue 0; the other queues use the ports after it"},
@@ -754,7 +754,7 @@ const struct wh_setting wh_settings_table[] = {
 			"a second: rate, round trip, loss and what limits"},
 	{KEY("output", "verbose"), FIELD(verbose), .flag = "verbose", .letter = 'v', SWITCH,
 		.verbs = (ALL & ~(enum wh_verb)TRANSFERS) | DEMO | WAN,
-		.help = "tell what memory is used for and how DPDK was started, and count more"},
+		.help = "tell what memory is used for and how DPDK was started"},
 	{KEY("dpdk", "eal"), FIELD(eal), .flag = "eal", TEXT, .verbs = ALL | DEMO | WAN,
 		.argument = "'ARGS'", .example = "--log-level=7",
 		.help = "more arguments for DPDK's EAL, separated by spaces; not for port udp"},

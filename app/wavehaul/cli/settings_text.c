@@ -428,6 +428,22 @@ static void append_subnet(const struct wh_subnet *subnet, bool with_bits, char *
 		snprintf(text + used, WH_SETTINGS_TEXT_BYTES - used, "/%u", subnet->prefix_bits);
 }
 
+void wh_settings_ports_text(
+	const struct wh_settings *settings, const char *between, char text[WH_SETTINGS_TEXT_BYTES])
+{
+	text[0] = '\0';
+	for (uint32_t i = 0; i < settings->ports; i++)
+		wh_text_add(
+			text, WH_SETTINGS_TEXT_BYTES, i > 0 ? between : "", settings->port[i].name);
+}
+
+void wh_settings_forget_ports(struct wh_settings *settings)
+{
+	memset(settings->port, 0, sizeof(settings->port));
+	settings->ports = 0;
+	settings->own_taken = false;
+}
+
 static void format_list(
 	const struct wh_setting *setting, const struct wh_settings *settings, char *text)
 {

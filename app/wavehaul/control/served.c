@@ -244,8 +244,8 @@ static void tell_memory(struct wh_control_call *call)
 		json_pack("{s:I, s:I, s:I, s:I, s:I}", "buffer_bytes",
 			(json_int_t)arena->units * WH_ARENA_UNIT_BYTES, "buffer_free_bytes",
 			(json_int_t)wh_arena_free_bytes(arena), "mbufs", (json_int_t)mbufs,
-			"mbufs_free", (json_int_t)free_mbufs,
-			"resident_most_bytes", (json_int_t)used.ru_maxrss << 10));
+			"mbufs_free", (json_int_t)free_mbufs, "resident_most_bytes",
+			(json_int_t)used.ru_maxrss << 10));
 }
 
 static void tell_disk(json_t *disks, const char *name, const char *path)

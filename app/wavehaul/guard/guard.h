@@ -24,8 +24,8 @@
 
 struct wh_guard {
 	bool off;
-	const char *user;   /* to become; NULL: unchanged */
-	bool user_may_miss; /* continue if it does not exist */
+	const char *user;                /* to become; NULL: unchanged */
+	bool user_may_miss;              /* continue if it does not exist */
 	const struct wh_port_spec *port; /* all of one kind */
 	uint32_t ports;
 	bool owners;                    /* files may get other owners */

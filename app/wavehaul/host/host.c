@@ -51,9 +51,9 @@ static uint64_t align_up(uint64_t bytes, uint64_t to)
 }
 
 /*
- * The most packets in rings of a port and in its netifs, where a packet to be sent has two mbufs, the
- * head's and the payload's; plus those in caches of cores. Packets from the link emulator are in
- * its own mbufs, and packets to it have one mbuf.
+ * The most packets in rings of a port and in its netifs, where a packet to be sent has two mbufs,
+ * the head's and the payload's; plus those in caches of cores. Packets from the link emulator are
+ * in its own mbufs, and packets to it have one mbuf.
  */
 static uint32_t count_mbufs(
 	const struct wh_host_settings *settings, const struct wh_port_spec *spec)
@@ -350,8 +350,7 @@ static void warn_of_crossed_nodes(const struct wh_host *host, uint32_t number)
 		const struct wh_core *core = &host->runtime->cores.core[i];
 
 		if (((core->receives | core->sends) & own) == 0 ||
-			!wh_port_crosses_nodes(
-				host->at[number].port, i, &port_node, &core_node))
+			!wh_port_crosses_nodes(host->at[number].port, i, &port_node, &core_node))
 			continue;
 		wh_say("port %s is on NUMA node %d, but CPU %u, which moves its packets, is on "
 		       "node %d: every packet crosses between nodes; choose nearer CPUs with "
@@ -460,10 +459,9 @@ static void fill_host_ctx(struct wh_host *host)
 		if (host->spec[i].kind == WH_PORT_PCI)
 			ctx->line_bps[i] = wh_port_line_bps(port);
 	}
-	ctx->burst_pkts = wh_host_is_udp(host) ? WH_UDP_BURST
-			  : wh_cores_sends_alone(&host->runtime->cores, 0)
-				  ? 1
-				  : SHARED_CORE_BURST_PKTS;
+	ctx->burst_pkts = wh_host_is_udp(host)                             ? WH_UDP_BURST
+			  : wh_cores_sends_alone(&host->runtime->cores, 0) ? 1
+									   : SHARED_CORE_BURST_PKTS;
 	ctx->count = count;
 }
 
@@ -534,19 +532,19 @@ int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct 
 		if (wh_host_is_udp(host))
 			host->at[i].link.was_up = true;
 		else
-			wh_link_watch_init(&host->at[i].link, host->at[i].port, &host->spec[i],
-				runtime->hz);
+			wh_link_watch_init(
+				&host->at[i].link, host->at[i].port, &host->spec[i], runtime->hz);
 	return WH_EXIT_OK;
 }
 
 /* The ports of a process, as named and as DPDK's environment is told. */
-struct ports {
+struct named_ports {
 	struct wh_port_spec spec[WH_PORTS_MAX];
 	struct wh_port_argument device[WH_PORTS_MAX];
 };
 
 static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *cores,
-	const struct ports *ports, const struct wh_host_settings *settings)
+	const struct named_ports *ports, const struct wh_host_settings *settings)
 {
 	const struct wh_port_spec *spec = ports->spec;
 	struct wh_memory_plan memory = {0};
@@ -582,21 +580,25 @@ static int start_runtime(struct wh_runtime *runtime, const struct wh_cores *core
 }
 
 /* WH_EXIT_OK, or an exit status after a complaint. */
-static int prepare_ports(const struct wh_host_settings *settings, struct ports *ports)
+static int prepare_ports(const struct wh_host_settings *settings, struct named_ports *ports)
 {
 	char why[WH_PORT_WHY_BYTES];
 
 	for (uint32_t i = 0; i < settings->ports; i++) {
 		struct wh_port_spec *spec = &ports->spec[i];
 
-		if (wh_port_spec_read(settings->port[i].name, (uint16_t)i, spec, why,
-			    sizeof(why)) != 0)
+		if (wh_port_spec_read(
+			    settings->port[i].name, (uint16_t)i, spec, why, sizeof(why)) != 0)
 			return wh_fail(WH_EXIT_HARDWARE, "%s", why);
 		if (spec->kind != ports->spec[0].kind)
 			return wh_fail(WH_EXIT_USAGE,
 				"%s and %s are ports of different kinds; one process has ports of "
 				"one kind",
 				settings->port[0].name, settings->port[i].name);
+	}
+	for (uint32_t i = 0; i < settings->ports; i++) {
+		struct wh_port_spec *spec = &ports->spec[i];
+
 		if (!wh_host_may_have(spec, why, sizeof(why)) ||
 			wh_port_spec_prepare(spec, (uint16_t)settings->queues,
 				(uint16_t)settings->mtu_bytes, &ports->device[i], why,
@@ -611,7 +613,7 @@ int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 	uint32_t jobs)
 {
 	char why[WH_PORT_WHY_BYTES];
-	struct ports ports = {0};
+	struct named_ports ports = {0};
 	struct wh_cores_allowed allowed;
 	struct wh_cores cores;
 	cpu_set_t near;

@@ -70,8 +70,8 @@ int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct 
 	uint32_t jobs);
 
 /*
- * Like wh_host_open, with the ports named in the settings; also starts the runtime, which the caller
- * closes.
+ * Like wh_host_open, with the ports named in the settings; also starts the runtime, which the
+ * caller closes.
  */
 int wh_host_start(struct wh_host *host, struct wh_runtime *runtime,
 	const struct wh_host_settings *settings, const struct wh_host_ctx_hooks *hooks,

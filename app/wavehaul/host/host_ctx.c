@@ -132,7 +132,8 @@ struct wh_address wh_host_ctx_address(const struct wh_host_ctx *ctx, uint8_t fam
 	const struct wh_own_port *port = wh_host_settings_port(settings, shard);
 	struct wh_address address = family == WH_IPV4 ? port->ipv4.address : port->ipv6.address;
 	uint32_t own_port = ctx->own_port[shard / settings->queues];
-	uint32_t number = (own_port != 0 ? own_port : settings->udp_port) + shard % settings->queues;
+	uint32_t number =
+		(own_port != 0 ? own_port : settings->udp_port) + shard % settings->queues;
 
 	WH_ASSERT(shard < wh_host_settings_shards(settings) && number <= UINT16_MAX);
 	address.port = (uint16_t)number;

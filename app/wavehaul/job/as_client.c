@@ -12,7 +12,7 @@
 #include "cli/fault_text.h"
 #include "host/host_handshake.h"
 #include "job/jobs.h"
-#include "job/paths.h"
+#include "job/paths/paths.h"
 
 static void say_hello(struct wh_job *job)
 {
@@ -108,7 +108,8 @@ static int32_t open_job(struct wh_job *job, uint64_t now_tsc)
 {
 	if (!has_sa(job, now_tsc))
 		return 0;
-	if (wh_job_join(job) != 0 || !wh_job_open_out(job, wh_job_main(job), WH_JOB_NAME, wh_job_sends(job))) {
+	if (wh_job_join(job) != 0 ||
+		!wh_job_open_out(job, wh_job_main(job), WH_JOB_NAME, wh_job_sends(job))) {
 		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY,
 			"out of memory for a stream; set a larger --buffers");
 		return 1;
@@ -188,7 +189,8 @@ static void take_answer(struct wh_job *job, uint64_t now_tsc, const struct wh_re
 		job->result.refused_error = record->refused.error;
 		wh_job_fail(job, WH_STATUS_REFUSED, "%.*s", (int)record->refused.text_bytes,
 			record->refused.text);
-	} else if (record->type == WH_RECORD_READY && wh_ready_is_possible(record, job->place.peer.family)) {
+	} else if (record->type == WH_RECORD_READY &&
+		   wh_ready_is_possible(record, job->place.peer.family)) {
 		job->ready.queues = record->ready.queues;
 		job->ready.peers = wh_ready_peers(record, job->ready.peer);
 		job->ready.as_name = record->ready.as_name;

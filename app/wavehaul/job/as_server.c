@@ -13,7 +13,8 @@
 #include "cli/fault_text.h"
 #include "job/hello.h"
 #include "job/jobs.h"
-#include "job/paths.h"
+#include "job/paths/awaited.h"
+#include "job/paths/paths.h"
 
 /* Time for a client to read its refusal. */
 #define PATIENCE_S 10
@@ -146,7 +147,8 @@ static bool open_reply(struct wh_job *job)
 			sizeof(job->sealed.peer_id));
 	}
 	snprintf(name, sizeof(name), WH_REPLY_NAME, job->place.reply);
-	return wh_job_open_out(job, wh_job_main(job), name, wh_job_sends(job) && !wh_job_is_rpc(job->request.verb));
+	return wh_job_open_out(job, wh_job_main(job), name,
+		wh_job_sends(job) && !wh_job_is_rpc(job->request.verb));
 }
 
 /* HELLO has arrived: opens our stream, for READY or REFUSED. */
@@ -331,7 +333,7 @@ static int32_t await_refused_client(struct wh_job *job, uint64_t now_tsc)
 	int32_t work = 0;
 
 	if (job->ends.sink != NULL) {
-		work = wh_sink_poll(job->ends.sink, now_tsc);
+		work = wh_sink_poll(job->ends.sink, now_tsc) + wh_paths_poll(job, now_tsc);
 		if (work > 0) {
 			wh_session_kick(wh_job_in(job));
 			wh_session_kick(wh_job_main(job)->out);

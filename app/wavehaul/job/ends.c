@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "job/jobs.h"
 #include "job/mailbox/mailbox.h"
-#include "job/paths.h"
+#include "job/paths/paths.h"
 #include "seal/sa.h"
 
 /* Chunk 0 of a peer's stream is HELLO or READY. */

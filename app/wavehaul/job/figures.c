@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "job/jobs.h"
-#include "job/paths.h"
+#include "job/paths/paths.h"
 #include "session/pacer.h"
 
 static_assert(sizeof(struct wh_totals) % sizeof(uint64_t) == 0, "counters of 64 bits");

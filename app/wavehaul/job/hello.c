@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "neighbour/frame.h"
 #include "profile/profile.h"
 #include "wire/packet.h"
 
@@ -235,16 +236,21 @@ bool wh_ready_is_possible(const struct wh_record *record, uint8_t family)
 	return true;
 }
 
-uint32_t wh_ready_peers(
-	const struct wh_record *record, struct wh_address peers[WH_READY_PORTS_MAX])
+uint32_t wh_ready_peers(const struct wh_record *record, struct wh_address peers[WH_READY_PORTS_MAX])
 {
+	uint32_t count = 0;
+
 	for (uint32_t i = 0; i < record->ready.ports; i++) {
 		const uint8_t *from = &record->ready.addresses[i * WH_READY_ADDRESS_BYTES];
+		struct wh_address *peer = &peers[count];
 
-		peers[i] = (struct wh_address){.family = from[0]};
-		memcpy(peers[i].ip, from + 1, sizeof(peers[i].ip));
+		if (i > 0 && !wh_ip_is_host(from[0], from + 1))
+			continue;
+		*peer = (struct wh_address){.family = from[0]};
+		memcpy(peer->ip, from + 1, sizeof(peer->ip));
+		count++;
 	}
-	return record->ready.ports;
+	return count;
 }
 
 bool wh_report_is_possible(const struct wh_bench_report *report,

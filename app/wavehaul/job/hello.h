@@ -47,7 +47,10 @@ uint8_t wh_ready_addresses(const struct wh_host_ctx *ctx, uint32_t shard, uint8_
 /* Whether the values of the server's READY are valid for a client of that family. */
 bool wh_ready_is_possible(const struct wh_record *record, uint8_t family);
 
-/* The addresses in such a READY, without UDP ports. */
+/*
+ * The addresses in such a READY, without UDP ports. Further ones that no host can have (groups,
+ * loopback, reserved ones) are left out.
+ */
 uint32_t wh_ready_peers(
 	const struct wh_record *record, struct wh_address peers[WH_READY_PORTS_MAX]);
 

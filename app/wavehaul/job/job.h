@@ -206,8 +206,9 @@ struct wh_job_path {
 	bool in_gone;
 	bool out_gone;
 	/* Of a job with several paths (paths.h): */
-	bool joined;    /* the stream goes by it */
-	bool summed[2]; /* it was left, and is in `left` */
+	bool out_joined; /* our stream goes by it */
+	bool in_joined;  /* the peer's does */
+	bool summed[2];  /* it was left, and is in `left` */
 	uint64_t opened_tsc;
 	uint64_t due_tsc; /* when it is opened again */
 };
@@ -225,13 +226,13 @@ struct wh_path_sum {
 struct wh_job_stripe {
 	struct wh_stripe_out out;
 	struct wh_stripe_in in;
-	bool hears; /* the peer's stream on the first path */
+	bool hears;                 /* the peer's stream on the first path */
 	struct wh_path_sum left[2]; /* of paths that are gone: the peer's stream, ours */
 };
 
 struct wh_job_streams {
 	struct wh_job_stripe *stripe; /* NULL: there is one path */
-	struct wh_sa *sa; /* of all, held; NULL: not sealed */
+	struct wh_sa *sa;             /* of all, held; NULL: not sealed */
 	struct wh_job_path path[WH_JOB_PATHS_MAX];
 	_Atomic uint32_t main; /* the path on which the job began, or another if that has ended */
 };
@@ -285,7 +286,7 @@ struct wh_job {
 	TAILQ_ENTRY(wh_job) next;     /* in the worker's list */
 	TAILQ_ENTRY(wh_job) awaiting; /* streams of its peer: in that list, under its lock */
 	bool awaits;
-	struct wh_jobs *jobs;         /* written by the maker, as are the next two */
+	struct wh_jobs *jobs; /* written by the maker, as are the next two */
 	struct wh_worker *worker;
 	enum wh_job_role role;
 	struct wh_request request; /* a server's worker replaces it according to HELLO */
@@ -525,9 +526,6 @@ void wh_job_give_up(
 
 /* One step of an ending job; true when it is over. */
 bool wh_job_step_to_end(struct wh_job *job, uint64_t now_tsc);
-
-/* jobs.c: from now on streams of its peer are accepted by their names. */
-void wh_job_await(struct wh_job *job);
 
 /* Closes source, sink and pump, which discards what the sink has not committed. */
 void wh_job_close_ends(struct wh_job *job);

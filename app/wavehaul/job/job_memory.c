@@ -84,8 +84,8 @@ uint32_t wh_job_sender_chunks(const struct wh_job *job, uint64_t stride_bytes)
 	 * rest stays free for answers.
 	 */
 	if (has_all(job)) {
-		uint64_t share_bytes =
-			whole_share(wh_min_u64(own_bytes / ports_of(job), wh_jobs_free_bytes(jobs)));
+		uint64_t share_bytes = whole_share(
+			wh_min_u64(own_bytes / ports_of(job), wh_jobs_free_bytes(jobs)));
 
 		/* Ask for at least one: if there is none, allocating the session fails. */
 		return (uint32_t)wh_min_u64(wh_max_u64(share_bytes / stride_bytes, 1), UINT16_MAX);

@@ -13,6 +13,7 @@
 #include "endpoint/lifecycle.h"
 #include "job/jobs.h"
 #include "job/mailbox/mailbox.h"
+#include "job/paths/paths.h"
 
 /* Further paths have this much time to end after the job's main one. */
 #define PATH_PATIENCE_S 2
@@ -72,8 +73,9 @@ static void check_ends(const struct wh_job *job)
 	WH_ASSERT(count <= 1);
 	WH_ASSERT(count == 0 || job->view.state != WH_JOB_OPENING);
 	WH_ASSERT(count == 0 || job->view.state != WH_JOB_TOLD || ends->source != NULL);
-	WH_ASSERT(!wh_job_main(job)->out_left || (ends->source == NULL && ends->sink == NULL &&
-						    ends->rpc == NULL && ends->reader == NULL));
+	WH_ASSERT(
+		!wh_job_main(job)->out_left || (ends->source == NULL && ends->sink == NULL &&
+						       ends->rpc == NULL && ends->reader == NULL));
 	WH_ASSERT(!ends->reports_ended || ends->pump.ended);
 	WH_ASSERT(job->records.reading == NULL);
 }
@@ -91,7 +93,8 @@ void wh_job_check(const struct wh_job *job)
 	WH_ASSERT(state != WH_JOB_ENDING || job->result.ended_tsc != 0);
 	WH_ASSERT(job->place.shard < wh_host_settings_shards(job->jobs->ctx->settings));
 	WH_ASSERT(lane_group == NULL || lane_group->lanes == job->request.lanes);
-	WH_ASSERT(job->lanes.share.share == NULL || (lane_group != NULL && !wh_job_main(job)->out_left));
+	WH_ASSERT(job->lanes.share.share == NULL ||
+		  (lane_group != NULL && !wh_job_main(job)->out_left));
 	check_streams(job);
 	check_ends(job);
 }
@@ -237,8 +240,8 @@ void wh_job_post_end(struct wh_job *job)
 {
 	job->records.end_marker = (struct wh_chunk){.number = job->records.posted, .end = true};
 
-	bool pushed =
-		wh_fifo_push(wh_session_ready_chunks(wh_job_main(job)->out), &job->records.end_marker);
+	bool pushed = wh_fifo_push(
+		wh_session_ready_chunks(wh_job_main(job)->out), &job->records.end_marker);
 
 	WH_ASSERT(pushed); /* there is a slot for each chunk and one more */
 	wh_session_kick(wh_job_main(job)->out);
@@ -362,9 +365,9 @@ static bool out_rests(const struct wh_job_path *path)
 /* A further path ends by itself, or not at all: then the peer is not told how. */
 static bool is_at_rest(const struct wh_job *job, const struct wh_job_path *path, uint64_t now_tsc)
 {
-	return out_rests(path) || (path != wh_job_main(job) &&
-					  now_tsc > job->result.ended_tsc + PATH_PATIENCE_S *
-										    job->jobs->ctx->hz);
+	return out_rests(path) ||
+	       (path != wh_job_main(job) &&
+		       now_tsc > job->result.ended_tsc + PATH_PATIENCE_S * job->jobs->ctx->hz);
 }
 
 /* True when both its sessions are gone, or never were. */
@@ -380,11 +383,13 @@ static bool step_to_end(struct wh_job *job, struct wh_job_path *path, uint64_t n
 			wh_job_take_figures(job);
 			wh_job_close_ends(job);
 		}
+		wh_path_note(job, path, true);
 		if (path->out != NULL)
 			wh_session_ask(path->out, WH_WISH_CLOSE, WH_STATUS_PENDING);
 	}
 	if (in != NULL && path->out_left && !path->in_left) {
 		path->in_left = true;
+		wh_path_note(job, path, false);
 		abort_session(job, in);
 		wh_session_ask(in, WH_WISH_CLOSE, WH_STATUS_PENDING);
 	}

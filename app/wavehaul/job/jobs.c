@@ -12,7 +12,8 @@
 #include "cli/address_text.h"
 #include "cli/cli_repair.h"
 #include "cli/complain.h"
-#include "job/paths.h"
+#include "job/paths/awaited.h"
+#include "job/paths/paths.h"
 #include "seal/sa.h"
 #include "trust/trust_store.h"
 
@@ -43,27 +44,6 @@ static uint64_t to_ns(const struct wh_jobs *jobs, uint64_t now_tsc)
 	return wh_tsc_to_ns(jobs->ctx->hz, now_tsc);
 }
 
-static bool may_come(const struct wh_service *service, const struct wh_address *peer)
-{
-	for (uint32_t i = 0; i < service->allows; i++)
-		if (wh_subnet_has(&service->allow[i], peer))
-			return true;
-	return false;
-}
-
-/* What its SA allowed it at the address of its handshake holds for another one, if it may come. */
-static bool may_be_at(
-	const struct wh_service *service, const struct wh_address *peer, const struct wh_sa *sa)
-{
-	char name[WH_PEER_NAME_BYTES];
-	struct wh_rights rights;
-
-	return may_come(service, peer) &&
-	       (sa == NULL || service->store == NULL || sa->config.rights == 0 ||
-		       !wh_store_rights(service->store, sa->config.rights, &rights, name) ||
-		       wh_rights_reach(&rights, peer));
-}
-
 static struct wh_who who_of(const struct wh_address *peer, const struct wh_sa *sa)
 {
 	return (struct wh_who){
@@ -77,7 +57,7 @@ static enum wh_release_status welcome_job(struct wh_jobs *jobs, uint64_t now_tsc
 {
 	if (jobs->service == NULL || strcmp(params->name, WH_JOB_NAME) != 0)
 		return WH_STATUS_REFUSED;
-	if (!may_be_at(jobs->service, who->address, sa))
+	if (!wh_service_may_be_at(jobs->service, who->address, sa))
 		return WH_STATUS_REFUSED;
 	if (atomic_load(&jobs->draining) ||
 		!wh_peers_would_admit(&jobs->peers, who, to_ns(jobs, now_tsc)))
@@ -97,81 +77,6 @@ static uint64_t stride_of(const struct wh_open_params *params)
 	return wh_session_chunk_stride(&config);
 }
 
-/*
- * A further path is of the peer that the job is with; a server's client has opened it from an
- * address from which it may come.
- */
-static bool is_path_of(
-	const struct wh_job *job, uint32_t index, const struct wh_address *peer, const struct wh_sa *sa)
-{
-	if (!wh_job_is_striped(job) || (sa != NULL) != (job->sealed.cipher != 0) ||
-		(sa != NULL && memcmp(sa->config.peer_identity, job->sealed.peer_id,
-				       WH_IDENTITY_BYTES) != 0))
-		return false;
-	return job->role == WH_AT_CLIENT ? wh_address_equal(&job->streams.path[index].peer, peer)
-					 : may_be_at(job->jobs->service, peer, sa);
-}
-
-/*
- * The job here for which the peer opens a stream of that name, and its path. The caller holds the
- * lock.
- */
-static struct wh_job *awaited(const struct wh_jobs *jobs, const char *name,
-	const struct wh_address *peer, const struct wh_sa *sa, uint32_t *index)
-{
-	struct wh_job *job;
-	uint64_t reply;
-	int used = 0;
-
-	*index = 0;
-
-	bool is_path = wh_path_name_parse(name, index, &reply);
-
-	if ((sscanf(name, "reply %16" SCNx64 "%n", &reply, &used) != 1 || name[used] != '\0') &&
-		!is_path)
-		return NULL;
-	TAILQ_FOREACH(job, &jobs->awaiting, awaiting)
-	if (job->place.reply == reply &&
-		(is_path ? is_path_of(job, *index, peer, sa)
-			 : job->role == WH_AT_CLIENT && wh_address_equal(&job->place.peer, peer)))
-		return job;
-	return NULL;
-}
-
-/* The chunk size of a stream that a job of ours awaits; 0: none awaits it. */
-static uint32_t awaited_chunk_bytes(
-	struct wh_jobs *jobs, const char *name, const struct wh_address *peer, const struct wh_sa *sa)
-{
-	uint32_t chunk_bytes = 0;
-	uint32_t index;
-
-	WH_HOLD(&jobs->awaiting_lock);
-
-	const struct wh_job *job = awaited(jobs, name, peer, sa, &index);
-
-	if (job != NULL)
-		chunk_bytes = wh_job_sends(job) || wh_job_is_rpc(job->request.verb)
-				      ? WH_ANSWER_CHUNK_BYTES
-				      : WH_CHUNK_BYTES_DEFAULT;
-	return chunk_bytes;
-}
-
-/* That job, with the path's seat set to TAKING; NULL: there is none, or its seat is not free. */
-static struct wh_job *take_awaited(struct wh_jobs *jobs, const char *name,
-	const struct wh_address *peer, const struct wh_sa *sa, uint32_t *index)
-{
-	int free = WH_SEAT_FREE;
-
-	WH_HOLD(&jobs->awaiting_lock);
-
-	struct wh_job *job = awaited(jobs, name, peer, sa, index);
-
-	if (job != NULL && !atomic_compare_exchange_strong(&job->streams.path[*index].seat.state,
-				   &free, WH_SEAT_TAKING))
-		job = NULL;
-	return job;
-}
-
 static enum wh_release_status welcome(void *owner, uint64_t now_tsc,
 	const struct wh_open_params *params, const struct wh_address *peer, const struct wh_sa *sa,
 	uint32_t *buffer_chunks)
@@ -179,7 +84,7 @@ static enum wh_release_status welcome(void *owner, uint64_t now_tsc,
 	struct wh_jobs *jobs = owner;
 	const struct wh_who who = who_of(peer, sa);
 	enum wh_release_status status = WH_STATUS_PENDING;
-	uint32_t chunk_bytes = awaited_chunk_bytes(jobs, params->name, peer, sa);
+	uint32_t chunk_bytes = wh_awaited_chunk_bytes(jobs, params->name, peer, sa);
 
 	if (chunk_bytes == 0)
 		status = welcome_job(jobs, now_tsc, params, &who, sa);
@@ -252,23 +157,6 @@ static struct wh_job *admit_job(struct wh_jobs *jobs, uint64_t now_tsc,
 	return job;
 }
 
-void wh_job_await(struct wh_job *job)
-{
-	WH_ASSERT(job->place.reply != 0 && !job->awaits);
-	job->awaits = true;
-	WH_HOLD(&job->jobs->awaiting_lock);
-	TAILQ_INSERT_TAIL(&job->jobs->awaiting, job, awaiting);
-}
-
-static void await_no_more(struct wh_job *job)
-{
-	if (!job->awaits)
-		return;
-	job->awaits = false;
-	WH_HOLD(&job->jobs->awaiting_lock);
-	TAILQ_REMOVE(&job->jobs->awaiting, job, awaiting);
-}
-
 static void drop_job(struct wh_jobs *jobs, struct wh_job *job)
 {
 	if (job->role == WH_AT_SERVER)
@@ -325,7 +213,7 @@ static struct wh_session *accept_session(void *owner, uint32_t shard,
 	struct wh_jobs *jobs = owner;
 	const struct wh_who who = who_of(peer, sa);
 	uint32_t index;
-	struct wh_job *job = take_awaited(jobs, params->name, peer, sa, &index);
+	struct wh_job *job = wh_awaited_take(jobs, params->name, peer, sa, &index);
 	bool new_one = job == NULL;
 
 	if (new_one)
@@ -369,7 +257,7 @@ static bool may_knock(void *owner, const struct wh_address *peer, const struct w
 {
 	struct wh_jobs *jobs = owner;
 
-	if (jobs->service == NULL || may_be_at(jobs->service, peer, sa))
+	if (jobs->service == NULL || wh_service_may_be_at(jobs->service, peer, sa))
 		return true;
 	wh_refusals_note(&jobs->refusals, peer, sa != NULL ? sa->config.peer_identity : NULL,
 		wh_release_status_name(WH_STATUS_REFUSED), "");
@@ -393,7 +281,7 @@ enum wh_release_status wh_jobs_may_probe(
 	struct wh_jobs *jobs = owner;
 
 	(void)now_tsc;
-	if (jobs->service == NULL || !may_come(jobs->service, peer))
+	if (jobs->service == NULL || !wh_service_may_come(jobs->service, peer))
 		return WH_STATUS_REFUSED;
 	if (atomic_load(&jobs->draining) || atomic_load(&jobs->live) > 0)
 		return WH_STATUS_BUSY;
@@ -485,7 +373,7 @@ static void dismiss(struct wh_worker *worker, struct wh_job_list *list, struct w
 	wh_job_drop_rights(job);
 	if (job->role == WH_AT_SERVER && jobs->service->on_over != NULL)
 		jobs->service->on_over(jobs->service->context, job);
-	await_no_more(job);
+	wh_job_await_no_more(job);
 	wh_paths_end(job);
 	/* The job's creator may keep it for longer than the SAs exist. */
 	wh_sa_let_go(job->streams.sa);

@@ -72,7 +72,7 @@ struct wh_jobs {
 	struct wh_refusals refusals; /* of a service */
 	struct wh_lane_groups lane_groups;
 	struct wh_spin awaiting_lock;
-	struct wh_job_list awaiting; /* our jobs that await their servers' streams */
+	struct wh_job_list awaiting; /* jobs that await streams (paths/awaited.h) */
 	rte_spinlock_t burial;       /* held while sessions are freed, or read by other threads */
 	struct wh_past past;         /* figures of freed sessions; under `burial` */
 };

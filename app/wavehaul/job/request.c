@@ -14,8 +14,8 @@ uint64_t wh_request_lane_bps(const struct wh_request *request)
 {
 	WH_ASSERT(request->lanes > 0);
 	return wh_rate_is_paced(request->rate_bps)
-		       ? wh_max_u64(request->rate_bps / request->lanes /
-					    wh_max_u64(request->ports, 1),
+		       ? wh_max_u64(
+				 request->rate_bps / request->lanes / wh_max_u64(request->ports, 1),
 				 1)
 		       : WH_RATE_MAX;
 }

@@ -14,6 +14,7 @@
 
 struct wh_mailbox;
 struct wh_job;
+struct wh_sa;
 struct wh_store;
 
 struct wh_service {
@@ -40,6 +41,13 @@ struct wh_service {
 	void (*on_over)(void *context, const struct wh_job *job);
 	void *context;
 };
+
+/* Whether a host of that address may connect. */
+bool wh_service_may_come(const struct wh_service *service, const struct wh_address *peer);
+
+/* What its SA allowed it at the address of its handshake holds for another one, if it may come. */
+bool wh_service_may_be_at(
+	const struct wh_service *service, const struct wh_address *peer, const struct wh_sa *sa);
 
 /* The most concurrent jobs, including places reserved for peers that have none. */
 static inline uint32_t wh_service_places(const struct wh_service *service)

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "cli/fault_text.h"
 #include "job/jobs.h"
-#include "job/paths.h"
+#include "job/paths/paths.h"
 
 /* Interval at which a job's visible progress is updated. */
 #define NOTE_MS 10
@@ -22,12 +22,13 @@ static void see_wishes(struct wh_job *job)
 	if (rate_bps == job->request.rate_bps)
 		return;
 	job->request.rate_bps = rate_bps;
-	if (!wh_job_sends(job))
+	if (!wh_job_sends(job)) {
 		job->waits.rate_untold = true;
-	else if (job->lanes.share.share != NULL)
+		return;
+	}
+	wh_paths_set_rate(job, wh_request_lane_bps(&job->request));
+	if (job->lanes.share.share != NULL)
 		wh_share_change(&job->lanes.share, wh_request_lane_bps(&job->request));
-	else if (wh_job_main(job)->out != NULL)
-		wh_session_set_rate(wh_job_main(job)->out, wh_request_lane_bps(&job->request));
 }
 
 /* Why the source has no chunk to send: our core, if there is work, or what the source waits for. */

@@ -56,9 +56,9 @@ static void take_address(struct wh_settings *settings)
 
 	if (connection != NULL && sscanf(connection, "%*s %*s %63s", server) == 1 &&
 		wh_address_parse(server, &address) && wh_udp_own_named(&address, &own) == 0)
-		settings->ports = (uint32_t)(snprintf(settings->port[0].name,
-						     sizeof(settings->port[0].name), "udp:%s",
-						     server) > 0);
+		settings->ports =
+			(uint32_t)(snprintf(settings->port[0].name, sizeof(settings->port[0].name),
+					   "udp:%s", server) > 0);
 }
 
 static int take_port(struct wh_settings *settings, const struct wh_ssh_line *line)

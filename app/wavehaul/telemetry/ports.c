@@ -56,8 +56,8 @@ static void put_ports(json_t *data, const struct wh_host *host, uint32_t first, 
 									  : WH_PORT_STEER_ONE_QUEUE;
 
 	for (uint32_t i = first / queues; i * queues < end; i++) {
-		wh_text_add(names, sizeof(names), i > first / queues ? ", " : "",
-			host->spec[i].ethdev);
+		wh_text_add(
+			names, sizeof(names), i > first / queues ? ", " : "", host->spec[i].ethdev);
 		link_up = link_up && wh_host_link_up(host, i);
 	}
 	wh_tel_put_text(data, "port", names);

@@ -179,6 +179,7 @@ int wh_on_small_host(struct wh_sealed *sealed, const struct wh_settings *setting
 	const char *server, struct wh_on_host *on, int (*run)(void *context), void *context)
 {
 	on->settings = wh_host_settings_of(settings);
+	on->settings.ports = 1;
 	on->settings.queues = 1;
 	on->settings.buffer_bytes = SMALL_BUFFER_BYTES;
 	on->places = 1;

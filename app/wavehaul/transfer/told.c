@@ -76,9 +76,10 @@ void wh_transfer_tell_start(struct wh_transfer *transfer, const struct wh_host *
 	tell(transfer,
 		json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:b, s:o, s:o}", "event", "start",
 			"verb", verb_name(transfer), "version", WH_VERSION, "dpdk", rte_version(),
-			"host", wh_word_to_json(transfer->wanted.server), "port", host->spec[0].ethdev,
-			"mtu", (int)host->ctx.settings->mtu_bytes, "hugepages",
-			host->runtime->eal.hugepages, "cores", cores, "settings", effective));
+			"host", wh_word_to_json(transfer->wanted.server), "port",
+			host->spec[0].ethdev, "mtu", (int)host->ctx.settings->mtu_bytes,
+			"hugepages", host->runtime->eal.hugepages, "cores", cores, "settings",
+			effective));
 }
 
 void wh_transfer_name(const struct wh_wanted *wanted, struct wh_told *told, const char *path,

@@ -54,7 +54,9 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 	struct wh_request request = {
 		.verb = verb,
 		.lanes = verb == WH_JOB_IDLE ? 1 : settings->parallel,
-		.ports = verb == WH_JOB_IDLE ? 0 : verb <= WH_JOB_GET ? settings->ports : 1,
+		.ports = verb == WH_JOB_IDLE  ? 0
+			 : verb <= WH_JOB_GET ? settings->ports
+					      : 1,
 		.profile = settings->profile,
 		.options = *wh_profile_choice(&settings->choices, settings->profile),
 		.rate_bps = settings->rate_bps,

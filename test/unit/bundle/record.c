@@ -192,6 +192,7 @@ static const struct sample samples[] = {
 				.fec_r = 4,
 				.options = 0x8002,
 				.resume = WH_RESUME_SPARSE,
+				.ports = 3,
 				.option = {[1] = ID, [15] = ID + 1},
 				.rate_bps = UINT64_MAX,
 				.reply = ID,
@@ -201,8 +202,8 @@ static const struct sample samples[] = {
 				.terms = 1,
 				.path = {"a/b", "", "-*.o"},
 				.path_bytes = {3, 0, 4}}},
-		BYTES("\xe0\0\0\0\x20\0\0\0\x0d\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
-		      "\x80\x05\0\0\x01\x02\x80\x04\x02\x80\x02\0\xff\xff\xff\xff\xff\xff\xff"
+		BYTES("\xe0\0\0\0\x20\0\0\0\x0e\x02\x01\0\0\x02\x02\0" ID_BYTES "\x01\0\x04\x03"
+		      "\x80\x05\0\0\x01\x02\x80\x04\x02\x80\x02\x03\xff\xff\xff\xff\xff\xff\xff"
 		      "\xff" NEXT_ID_BYTES "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES ZEROS ZEROS ZEROS ZEROS
 		      "\0\0\0\0\0\0\0\0" NEXT_ID_BYTES
@@ -215,7 +216,7 @@ static const struct sample samples[] = {
 				.lanes = 1,
 				.bench_ns = ID,
 				.bench_bytes = 5}},
-		BYTES("\xd0\0\0\0\x20\0\0\0\x0d\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd0\0\0\0\x20\0\0\0\x0e\x03\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ID_BYTES "\x05\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64
 		      "\0\0\0\0\0\0\0\0")},
@@ -228,7 +229,7 @@ static const struct sample samples[] = {
 				.paths = 1,
 				.path = {"."},
 				.path_bytes = {1}}},
-		BYTES("\xd8\0\0\0\x20\0\0\0\x0d\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
+		BYTES("\xd8\0\0\0\x20\0\0\0\x0e\x01\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0" ZEROS_64 ZEROS_64 "\0\0\0\0\0\0\0\0"
 		      "\x01\0.\0\0\0\0\0")},
@@ -534,7 +535,10 @@ static const struct malformed {
 	{"no lanes", "hello, bench", 26, 2, 0},
 	{"lane 1 of 1", "hello, bench", 24, 2, 1},
 	{"as name 2", "hello, get", 32, 1, 2},
-	{"hello's resume", "hello, get", 38, 2, WH_RESUMES},
+	{"hello's resume", "hello, get", 38, 1, WH_RESUMES},
+	{"hello's ports", "hello, get", 39, 1, WH_READY_PORTS_MAX + 1},
+	{"ready, no port", "ready", 12, 1, 0},
+	{"ready, too many ports", "ready", 12, 1, WH_READY_PORTS_MAX + 1},
 	{"path's length", "hello, get", 208, 2, 5},
 	{"path's length of 65535", "hello, get", 208, 2, 65535},
 	{"wanted path with a NUL", "hello, get", 214, 1, 0},
@@ -549,7 +553,7 @@ static const struct malformed {
 	{"no queue", "ready", 8, 2, 0},
 	{"ready, as name 2", "ready", 10, 1, 2},
 	{"ready, what nobody keeps", "ready", 11, 1, 32},
-	{"ready's zeros", "ready", 12, 4, 1},
+	{"ready's zeros", "ready", 30, 1, 1},
 	{"waits for what there is not", "waits", 24, 1, WH_WAITS_COUNT},
 	{"waits' zero", "waits", 25, 1, 1},
 	{"waits' zeros of 16 bits", "waits", 26, 2, 1},

@@ -638,6 +638,9 @@ static void test_lies(void)
 	const struct wh_record empty = {.type = WH_RECORD_TALLY};
 	const struct wh_record ping = {.type = WH_RECORD_PING, .ping = {.sequence = 7}};
 	const struct wh_record order_status = {.type = WH_RECORD_STATUS};
+	const uint8_t address[WH_READY_ADDRESS_BYTES] = {4, 192, 0, 2, 1};
+	const struct wh_record ready = {
+		.type = WH_RECORD_READY, .ready = {.queues = 1, .ports = 1, .addresses = address}};
 	struct wh_record other = item;
 
 	other.item.given = 1;
@@ -651,8 +654,7 @@ static void test_lies(void)
 	lie(WH_JOB_ORDER, (struct wh_record[]){order_status}, 1, false);
 	lie(WH_JOB_ORDER, (struct wh_record[]){item}, 1, false);
 	lie(WH_JOB_PING, (struct wh_record[]){order_status}, 1, false);
-	lie(WH_JOB_LIST, (struct wh_record[]){{.type = WH_RECORD_READY, .ready = {.queues = 1}}}, 1,
-		false);
+	lie(WH_JOB_LIST, (struct wh_record[]){ready}, 1, false);
 }
 
 /* And a client: what it may say is how it stands, and PING where it said so. */

@@ -197,7 +197,10 @@ static void lie_of_a_source(struct rig *rig)
 
 static void lie_ready(struct rig *rig)
 {
-	rig_answer(rig, &(struct wh_record){.type = WH_RECORD_READY, .ready = {.queues = 1}});
+	static const uint8_t address[WH_READY_ADDRESS_BYTES] = {4, 192, 0, 2, 1};
+
+	rig_answer(rig, &(struct wh_record){.type = WH_RECORD_READY,
+				.ready = {.queues = 1, .ports = 1, .addresses = address}});
 }
 
 static void lie_garbage(struct rig *rig)

@@ -155,9 +155,9 @@ static const struct malformed malformed[] = {
 	{"pn",              WH_PACKET_DATA, USUAL, SAME, 8, 8, TOP, WH_WIRE_FIELD},
 	{"control pn",      WH_PACKET_ACK2, USUAL, SAME, 8, 8, UINT64_MAX, WH_WIRE_FIELD},
 
-	{"data reserved, first",   WH_PACKET_DATA, USUAL, SAME, 45, 1, 1, WH_WIRE_RESERVED},
+	{"data reserved, first",   WH_PACKET_DATA, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
 	{"data reserved, last", WH_PACKET_DATA, USUAL, SAME, 47, 1, 128, WH_WIRE_RESERVED},
-	{"repair reserved, all",   WH_PACKET_REPAIR, USUAL, SAME, 45, 3,
+	{"repair reserved, all",   WH_PACKET_REPAIR, USUAL, SAME, 47, 1,
 		UINT64_MAX, WH_WIRE_RESERVED},
 	{"ACK2 reserved, first",   WH_PACKET_ACK2, USUAL, SAME, 36, 1, 1, WH_WIRE_RESERVED},
 	{"ACK2 reserved, last", WH_PACKET_ACK2, USUAL, SAME, 47, 1, 1, WH_WIRE_RESERVED},
@@ -226,7 +226,7 @@ static const struct malformed malformed[] = {
 	{"repair index < k",    WH_PACKET_REPAIR, USUAL, SAME, 34, 2, 0x455, WH_WIRE_FIELD},
 	{"repair index = k + r",   WH_PACKET_REPAIR, LEAST, SAME, 34, 2, 2, WH_WIRE_FIELD},
 	{"repair r 0",          WH_PACKET_REPAIR, LEAST, SAME, 38, 2, 0, WH_WIRE_FIELD},
-	{"code unknown",        WH_PACKET_DATA, USUAL, SAME, 44, 1, 3, WH_WIRE_FIELD},
+	{"code unknown",        WH_PACKET_DATA, USUAL, SAME, 46, 1, 3, WH_WIRE_FIELD},
 	{"no code, blocks",     WH_PACKET_DATA, LEAST, SAME, 32, 2, 1, WH_WIRE_FIELD},
 	{"last of none",        WH_PACKET_REPAIR, LEAST, SAME, 42, 2, 0, WH_WIRE_FIELD},
 

@@ -60,10 +60,13 @@ static void put(
 static bool is_free_of_ethernet(const struct wh_settings *settings)
 {
 	const char *wrong =
-		settings->port[0].ipv4.address.family != 0 || settings->port[0].ipv6.address.family != 0 ? "--addr"
-		: settings->port[0].gateway4.family != 0 || settings->port[0].gateway6.family != 0 ? "--gateway"
-		: settings->vlan != 0                                              ? "--vlan"
-										   : NULL;
+		settings->port[0].ipv4.address.family != 0 ||
+				settings->port[0].ipv6.address.family != 0
+			? "--addr"
+		: settings->port[0].gateway4.family != 0 || settings->port[0].gateway6.family != 0
+			? "--gateway"
+		: settings->vlan != 0 ? "--vlan"
+				      : NULL;
 
 	if (settings->eal[0] != '\0')
 		return wh_fail(
@@ -77,8 +80,8 @@ static bool is_free_of_ethernet(const struct wh_settings *settings)
 		wrong);
 }
 
-static int take_named(struct wh_settings *settings, struct wh_own_port *port,
-	const struct wh_address *address)
+static int take_named(
+	struct wh_settings *settings, struct wh_own_port *port, const struct wh_address *address)
 {
 	struct wh_udp_own own;
 
@@ -101,7 +104,8 @@ static int take_main(struct wh_settings *settings)
 	for (uint32_t i = 0; i < 2; i++)
 		if (has[i] && (!own[i].is_loopback || !has[1 - i] || own[1 - i].is_loopback))
 			put(settings, &settings->port[0], &own[i]);
-	if (settings->port[0].ipv4.address.family != 0 || settings->port[0].ipv6.address.family != 0)
+	if (settings->port[0].ipv4.address.family != 0 ||
+		settings->port[0].ipv6.address.family != 0)
 		return -1;
 	return wh_fail(
 		WH_EXIT_HARDWARE, "this host has no address: `ip addr` shows its interfaces");

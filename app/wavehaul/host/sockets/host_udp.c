@@ -125,13 +125,18 @@ static int32_t tell_missed(void *state, uint64_t now_tsc)
 	struct wh_host *host = state;
 	uint32_t receive_bytes = host->udp[0].config.sockets.receive_bytes;
 	char text[WH_PORT_WHY_BYTES];
-	struct wh_port_stats stats;
+	uint64_t missed_pkts = 0;
 
 	if (host->missed_told || now_tsc < host->next_missed_tsc)
 		return 0;
 	host->next_missed_tsc = now_tsc + host->ctx.hz;
-	wh_host_port_stats_total(host, &stats);
-	if (stats.dropped_pkts[WH_PORT_RX_MISSED] == 0)
+	for (uint32_t i = 0; i < host->shards; i++) {
+		struct wh_port_stats stats;
+
+		wh_udp_stats(&host->udp[i], &stats);
+		missed_pkts += stats.dropped_pkts[WH_PORT_RX_MISSED];
+	}
+	if (missed_pkts == 0)
 		return 0;
 	host->missed_told = true;
 	if (receive_bytes < WH_UDP_RECEIVE_BYTES) {

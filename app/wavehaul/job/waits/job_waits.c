@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "job/jobs.h"
-#include "job/paths.h"
+#include "job/paths/paths.h"
 
 static enum wh_waits waits_of(const struct wh_job *job)
 {
@@ -16,7 +16,7 @@ static enum wh_waits waits_of(const struct wh_job *job)
 		return wh_rpc_waits(job->ends.rpc);
 	if (job->ends.reader != NULL)
 		return wh_rpc_reader_waits(job->ends.reader);
-	return job->ends.pump.session == wh_job_main(job)->out ? WH_WAITS_SESSION : WH_WAITS_ENTRIES;
+	return wh_job_sends(job) ? WH_WAITS_SESSION : WH_WAITS_ENTRIES;
 }
 
 static uint64_t stall_timeout_tsc(const struct wh_job *job)

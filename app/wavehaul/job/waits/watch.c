@@ -76,7 +76,13 @@ bool wh_watch_see(struct wh_watch *watch, uint64_t now_tsc,
 {
 	uint64_t stall_timeout_tsc = patience->stall_tsc;
 
-	if (sight->silent)
+	/*
+	 * The wait for other lanes is theirs. When it ends the step that this lane then takes may
+	 * not show: a message of the peer's may have come in the same turn.
+	 */
+	if (sight->waits == WH_WAITS_LANES)
+		watch->progress_tsc = now_tsc;
+	else if (sight->silent)
 		watch->progress_tsc += now_tsc - watch->looked_tsc;
 	watch->looked_tsc = now_tsc;
 	see_progress(watch, now_tsc, sight);
@@ -87,7 +93,7 @@ bool wh_watch_see(struct wh_watch *watch, uint64_t now_tsc,
 
 	bool heard = is_recent(watch->told_tsc, now_tsc, stall_timeout_tsc);
 
-	if (sight->waits == WH_WAITS_LANES || is_at_pipe(watch, now_tsc, heard, patience, sight))
+	if (is_at_pipe(watch, now_tsc, heard, patience, sight))
 		return true;
 	if (sight->company && (is_for_lanes(sight->waits) ||
 				      (heard && is_for_lanes((enum wh_waits)sight->peer.waits))))

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job/paths.h"
+#include "job/paths/paths.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -49,7 +48,7 @@ int wh_paths_begin(struct wh_job *job)
 		rc = wh_stripe_out_add(&stripe->out, 0, wh_session_free_chunks(first->out),
 			wh_session_ready_chunks(first->out), first->out_chunks,
 			job->records.posted);
-	first->joined = rc == 0;
+	first->out_joined = rc == 0;
 	return rc;
 }
 
@@ -61,7 +60,7 @@ static void hear(struct wh_job *job)
 
 	if (stripe->hears || job->view.state != WH_JOB_RUNNING)
 		return;
-	stripe->hears = true;
+	stripe->hears = job->streams.path[0].in_joined = true;
 	wh_stripe_in_add(
 		&stripe->in, 0, wh_session_deliver_chunks(in), wh_session_recycled_chunks(in));
 }
@@ -134,20 +133,30 @@ static void see(struct wh_job *job, uint32_t index)
 			wh_max_u64(striped->view.heard_tsc, wh_session_heard_tsc(in));
 }
 
-/* The stream goes by this path, too. False: no memory, so without it. */
-static bool join(struct wh_job *job, uint32_t index)
+/*
+ * The stream each way goes by this path as soon as its session is open. Without memory it goes
+ * without.
+ */
+static int32_t join(struct wh_job *job, uint32_t index)
 {
 	struct wh_job_path *path = &job->streams.path[index];
 	struct wh_job_stripe *stripe = job->streams.stripe;
 	struct wh_session *in = wh_path_in(path);
+	int32_t joined = 0;
 
-	if (wh_stripe_out_add(&stripe->out, index, wh_session_free_chunks(path->out),
-		    wh_session_ready_chunks(path->out), path->out_chunks, 0) != 0)
-		return false;
-	wh_stripe_in_add(
-		&stripe->in, index, wh_session_deliver_chunks(in), wh_session_recycled_chunks(in));
-	path->joined = true;
-	return true;
+	if (!path->out_joined && path->out != NULL && is_open(path->out)) {
+		path->out_joined =
+			wh_stripe_out_add(&stripe->out, index, wh_session_free_chunks(path->out),
+				wh_session_ready_chunks(path->out), path->out_chunks, 0) == 0;
+		joined += path->out_joined;
+	}
+	if (!path->in_joined && in != NULL) {
+		wh_stripe_in_add(&stripe->in, index, wh_session_deliver_chunks(in),
+			wh_session_recycled_chunks(in));
+		path->in_joined = true;
+		joined++;
+	}
+	return joined;
 }
 
 static bool open_out(struct wh_job *job, uint32_t index)
@@ -171,8 +180,10 @@ static bool place(struct wh_job *job, uint32_t index)
 	if (index >= ports || wh_host_ctx_address(ctx, family, port * queues).family != family)
 		return false;
 	path->shard = port * queues + queue;
-	path->peer = index > 0 && index < job->ready.peers ? job->ready.peer[index]
-							   : job->place.peer;
+	/* Cores that receive compare it with whoever opens a stream. */
+	WH_HOLD(&job->jobs->awaiting_lock);
+	path->peer =
+		index > 0 && index < job->ready.peers ? job->ready.peer[index] : job->place.peer;
 	path->peer.port = job->place.peer.port;
 	return true;
 }
@@ -191,24 +202,6 @@ static int32_t open_again(struct wh_job *job, uint32_t index, uint64_t now_tsc)
 	return open_out(job, index);
 }
 
-/* The counters come first; behind them are times. */
-#define COUNTERS (offsetof(struct wh_session_stats, limit_tsc) / sizeof(uint64_t))
-
-static void add_stats(struct wh_path_sum *sum, const struct wh_session_stats *stats)
-{
-	for (size_t i = 0; i < COUNTERS; i++)
-		((uint64_t *)&sum->stats)[i] += ((const uint64_t *)stats)[i];
-}
-
-static void add_session(struct wh_path_sum *sum, const struct wh_session *session)
-{
-	const struct wh_session_stats stats = wh_session_stats(session);
-
-	add_stats(sum, &stats);
-	sum->moved_bytes += wh_session_moved_bytes(session);
-	sum->lost_pkts += wh_session_lost_pkts(session);
-}
-
 /* Asks its sessions to end, once nothing in their memory is needed; forgets it when they have. */
 static int32_t leave(struct wh_job *job, uint32_t index, uint64_t now_tsc)
 {
@@ -216,23 +209,22 @@ static int32_t leave(struct wh_job *job, uint32_t index, uint64_t now_tsc)
 	struct wh_session *in = wh_path_in(path);
 	struct wh_job_stripe *stripe = job->streams.stripe;
 
-	if (path->joined && (!wh_stripe_out_drop(&stripe->out, index) ||
-				    !wh_stripe_in_drop(&stripe->in, index)))
+	see(job, index);
+	path->out_joined = path->out_joined && !wh_stripe_out_drop(&stripe->out, index);
+	path->in_joined = path->in_joined && !wh_stripe_in_drop(&stripe->in, index);
+	if (path->out_joined || path->in_joined)
 		return 0;
-	path->joined = false;
 	if (!path->out_left) {
 		path->out_left = true;
 		if (path->out != NULL) {
-			add_session(&stripe->left[1], path->out);
-			path->summed[1] = true;
+			wh_path_note(job, path, true);
 			wh_session_ask(path->out, WH_WISH_ABORT, WH_STATUS_INTERRUPTED);
 			wh_session_ask(path->out, WH_WISH_CLOSE, WH_STATUS_PENDING);
 		}
 	}
 	if (in != NULL && !path->in_left) {
 		path->in_left = true;
-		add_session(&stripe->left[0], in);
-		path->summed[0] = true;
+		wh_path_note(job, path, false);
 		wh_session_ask(in, WH_WISH_ABORT, WH_STATUS_INTERRUPTED);
 		wh_session_ask(in, WH_WISH_CLOSE, WH_STATUS_PENDING);
 	}
@@ -247,10 +239,10 @@ static int32_t leave(struct wh_job *job, uint32_t index, uint64_t now_tsc)
 	return 1;
 }
 
-/* Whether the path is not open, and will not be. */
+/* Whether our session is not open, and will not be. */
 static bool is_late(const struct wh_job *job, const struct wh_job_path *path, uint64_t now_tsc)
 {
-	return !path->joined && now_tsc > path->opened_tsc &&
+	return !path->out_joined && now_tsc > path->opened_tsc &&
 	       now_tsc - path->opened_tsc > OPEN_PATIENCE_S * job->jobs->ctx->hz;
 }
 
@@ -271,8 +263,6 @@ static int32_t step(struct wh_job *job, uint32_t index, uint64_t now_tsc)
 	/* The job itself ends on its main path. */
 	if (!is_main && (path->out_left || !is_alive(path) || is_late(job, path, now_tsc)))
 		return leave(job, index, now_tsc);
-	if (path->joined || path->out == NULL || in == NULL || !is_open(path->out))
-		return 0;
 	return join(job, index);
 }
 
@@ -280,7 +270,8 @@ static uint64_t heard_tsc(const struct wh_job_path *path)
 {
 	const struct wh_session *in = wh_path_in(path);
 
-	return wh_max_u64(wh_session_heard_tsc(path->out), in != NULL ? wh_session_heard_tsc(in) : 0);
+	return wh_max_u64(
+		wh_session_heard_tsc(path->out), in != NULL ? wh_session_heard_tsc(in) : 0);
 }
 
 /*
@@ -296,35 +287,11 @@ static void choose_main(struct wh_job *job)
 	for (uint32_t i = 0; i < WH_JOB_PATHS_MAX; i++) {
 		const struct wh_job_path *path = &job->streams.path[i];
 
-		if (path == main || !path->joined || !is_alive(path) || heard_tsc(path) <= last_tsc)
+		if (path == main || !path->out_joined || !path->in_joined || !is_alive(path) ||
+			heard_tsc(path) <= last_tsc)
 			continue;
 		last_tsc = heard_tsc(path);
 		atomic_store_explicit(&job->streams.main, i, memory_order_relaxed);
-	}
-}
-
-void wh_paths_sum(const struct wh_job *job, bool ours, struct wh_path_sum *sum)
-{
-	const struct wh_job_stripe *stripe = job->streams.stripe;
-	const struct wh_job_path *main = wh_job_main(job);
-
-	*sum = stripe != NULL ? stripe->left[ours] : (struct wh_path_sum){0};
-	for (uint32_t i = 0; i < WH_JOB_PATHS_MAX; i++) {
-		const struct wh_job_path *path = &job->streams.path[i];
-		const struct wh_session *session = ours ? path->out : wh_path_in(path);
-
-		if (session == NULL || path->summed[ours])
-			continue;
-		add_session(sum, session);
-		if (ours && (path == main || path->joined))
-			sum->rate_bps += wh_session_pace(session).rate_bps;
-		if (path == main) {
-			const struct wh_session_stats stats = wh_session_stats(session);
-
-			memcpy((uint64_t *)&sum->stats + COUNTERS,
-				(const uint64_t *)&stats + COUNTERS,
-				sizeof(stats) - COUNTERS * sizeof(uint64_t));
-		}
 	}
 }
 
@@ -362,6 +329,19 @@ int32_t wh_paths_poll(struct wh_job *job, uint64_t now_tsc)
 			"the peer's chunks have places that no stream has");
 	choose_main(job);
 	return work;
+}
+
+void wh_paths_set_rate(const struct wh_job *job, uint64_t rate_bps)
+{
+	for (uint32_t i = 0; i < WH_JOB_PATHS_MAX; i++) {
+		const struct wh_job_path *path = &job->streams.path[i];
+
+		/* The main path's is the lane's part of what all lanes share. */
+		if (path->out == NULL || path->out_left ||
+			(path == wh_job_main(job) && job->lanes.share.share != NULL))
+			continue;
+		wh_session_set_rate(path->out, rate_bps);
+	}
 }
 
 void wh_paths_end(struct wh_job *job)

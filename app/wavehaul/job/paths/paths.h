@@ -37,11 +37,17 @@ struct wh_fifo *wh_paths_recycled(const struct wh_job *job);
 /* One step while the job runs: opens, uses and leaves paths. The work done. */
 int32_t wh_paths_poll(struct wh_job *job, uint64_t now_tsc);
 
+/* Before a session is left that may be gone before the job's sums are taken. */
+void wh_path_note(struct wh_job *job, struct wh_job_path *path, bool ours);
+
+/* A new rate for all of ours. */
+void wh_paths_set_rate(const struct wh_job *job, uint64_t rate_bps);
+
 /* Call when all sessions are gone. */
 void wh_paths_end(struct wh_job *job);
 
 /*
- * What all sessions of our stream, or of the peer's, have counted so far and moved. Times are the
+ * What all sessions of our stream, or of the peer's, have counted so far and moved. Moments are the
  * main path's.
  */
 void wh_paths_sum(const struct wh_job *job, bool ours, struct wh_path_sum *sum);
