@@ -62,18 +62,19 @@ static int32_t take_recycled(struct wh_stripe_in *in)
 
 /*
  * The order is within WH_STRIPE_SPAN of the one needed: at or behind it, the chunk is new; before
- * it, it has come by another path.
+ * it, it has come by another path. Behind the end there is nothing new.
  */
 static void take_chunk(struct wh_stripe_in *in, struct wh_chunk *chunk)
 {
 	uint16_t behind = (uint16_t)(chunk->order - (uint16_t)in->next);
 	struct wh_chunk **place = &in->early[(in->next + behind) % WH_STRIPE_SPAN];
 
-	if (behind < WH_STRIPE_SPAN && *place == NULL) {
+	if (behind < WH_STRIPE_SPAN && *place == NULL && !in->end_told) {
 		*place = chunk;
 		return;
 	}
-	in->wrong |= behind >= WH_STRIPE_SPAN && behind < UINT16_MAX + 1 - WH_STRIPE_SPAN;
+	in->wrong |=
+		behind < WH_STRIPE_SPAN ? in->end_told : behind < UINT16_MAX + 1 - WH_STRIPE_SPAN;
 	in->twice++;
 	give_back(in, chunk);
 }

@@ -122,8 +122,14 @@ static void end(void)
 	CU_ASSERT_TRUE(last->end);
 	CU_ASSERT_EQUAL(last->number, FIRST + 1);
 	CU_ASSERT_EQUAL(last->digest.bytes[0], 0x5a);
+	come(0, 0); /* it was sent again meanwhile */
 	wh_stripe_in_poll(&rig.in);
 	CU_ASSERT_PTR_NULL(wh_fifo_pop(&rig.in.deliver));
+	CU_ASSERT_FALSE(rig.in.wrong);
+	come(0, 1);
+	wh_stripe_in_poll(&rig.in);
+	CU_ASSERT_PTR_NULL(wh_fifo_pop(&rig.in.deliver));
+	CU_ASSERT_TRUE(rig.in.wrong);
 	close_rig();
 }
 
