@@ -257,6 +257,11 @@ enum wh_job_verb {
 /* The name for operators; "" if there is none. */
 const char *wh_job_verb_name(uint32_t verb);
 
+static inline bool wh_job_moves_files(uint32_t verb)
+{
+	return verb == WH_JOB_SEND || verb == WH_JOB_GET;
+}
+
 static inline bool wh_job_is_rpc(uint32_t verb)
 {
 	return verb >= WH_JOB_LIST && verb <= WH_JOB_ORDER;

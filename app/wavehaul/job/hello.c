@@ -178,7 +178,7 @@ struct wh_request wh_hello_request(const struct wh_hello *hello, const struct wh
 	if (hello->verb == WH_JOB_IDLE)
 		return request;
 	request.lanes = hello->lanes;
-	request.ports = hello->verb == WH_JOB_SEND || hello->verb == WH_JOB_GET ? hello->ports : 1;
+	request.ports = wh_job_moves_files(hello->verb) ? hello->ports : 1;
 	request.recursive = hello->recursive;
 	request.here.into_folder = hello->into_folder && !hello->as_name;
 	request.here.as_name = hello->as_name;

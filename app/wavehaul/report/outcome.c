@@ -98,7 +98,7 @@ static bool keeps_parts(const struct wh_job *job)
 
 static int conclude_interrupted(const struct wh_job *job, const char *host)
 {
-	bool moves_files = job->request.verb == WH_JOB_SEND || job->request.verb == WH_JOB_GET;
+	bool moves_files = wh_job_moves_files(job->request.verb);
 
 	if (wh_signals_count() == 0)
 		return wh_fail(WH_EXIT_NETWORK,

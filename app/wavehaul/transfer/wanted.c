@@ -54,9 +54,7 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 	struct wh_request request = {
 		.verb = verb,
 		.lanes = verb == WH_JOB_IDLE ? 1 : settings->parallel,
-		.ports = verb == WH_JOB_IDLE  ? 0
-			 : verb <= WH_JOB_GET ? settings->ports
-					      : 1,
+		.ports = wh_job_moves_files(verb) ? settings->ports : verb != WH_JOB_IDLE,
 		.profile = settings->profile,
 		.options = *wh_profile_choice(&settings->choices, settings->profile),
 		.rate_bps = settings->rate_bps,
@@ -95,7 +93,7 @@ struct wh_request wh_wanted_request(const struct wh_settings *settings, enum wh_
 		request.rate_bps = WH_RATE_MAX;
 		request.recursive = verb != WH_JOB_ORDER && settings->recursive;
 	}
-	if (verb == WH_JOB_SEND || verb == WH_JOB_GET) {
+	if (wh_job_moves_files(verb)) {
 		request.recursive = settings->recursive;
 		request.choice.wishes = settings->relative ? WH_CHOICE_RELATIVE : 0;
 	}
