@@ -384,8 +384,8 @@ static int open_all(struct wan *wan)
 	if (status != WH_EXIT_OK)
 		return status;
 	for (uint32_t end = 0; end < WH_EMULATOR_ENDS; end++) {
-		wh_link_watch_init(
-			&wan->link[end], wan->port[end], &wan->plan.spec[end], wan->runtime.hz);
+		wh_link_watch_init(&wan->link[end], wan->port[end], &wan->plan.spec[end],
+			wan->runtime.hz, true);
 		wh_loop_add(wh_runtime_loop_of(&wan->runtime, 0, end == WH_EMULATOR_B),
 			end == WH_EMULATOR_A ? "A to B" : "B to A", poll_direction,
 			&wan->direction[end]);

@@ -204,7 +204,7 @@ const struct wh_setting wh_settings_table[] = {
 			"PCI address, 0000:3b:00.0; or DPDK's software ports:\n"
 			"memif:/run/wavehaul.sock,role=server, vhost:PATH, virtio_user:PATH,\n"
 			"af_packet:eth1, af_xdp:eth1, tap:NAME, or a DPDK device, net_...;\n"
-			"up to four, by all of which transfers go"},
+			"up to four, by all of which files go; other verbs use the first"},
 	{KEY("port", "queues"), FIELD(queues), .flag = "queues", .verbs = MOVERS,
 		COUNT(1, WH_QUEUES_MAX), .standard = "1", .argument = "N", .example = "4",
 		.help = "number of queue pairs; sessions are spread over them"},

@@ -20,6 +20,7 @@
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "cli/plain_text.h"
 #include "file/background.h"
 #include "guard/seeker.h"
 #include "host/nic/host_nic.h"
@@ -378,6 +379,14 @@ bool wh_host_link_up(const struct wh_host *host, uint32_t port)
 	return ethdev == NULL || __atomic_load_n(&ethdev->link_up, __ATOMIC_RELAXED);
 }
 
+void wh_host_port_names(
+	const struct wh_host *host, uint32_t first, uint32_t end, char text[WH_HOST_PORTS_BYTES])
+{
+	text[0] = '\0';
+	for (uint32_t i = first; i < end; i++)
+		wh_text_add(text, WH_HOST_PORTS_BYTES, i > first ? ", " : "", host->spec[i].ethdev);
+}
+
 void wh_host_port_stats(const struct wh_host *host, uint32_t shard, struct wh_port_stats *stats)
 {
 	uint32_t queues = host->ctx.settings->queues;
@@ -532,8 +541,8 @@ int wh_host_open(struct wh_host *host, struct wh_runtime *runtime, const struct 
 		if (wh_host_is_udp(host))
 			host->at[i].link.was_up = true;
 		else
-			wh_link_watch_init(
-				&host->at[i].link, host->at[i].port, &host->spec[i], runtime->hz);
+			wh_link_watch_init(&host->at[i].link, host->at[i].port, &host->spec[i],
+				runtime->hz, host->ports == 1);
 	return WH_EXIT_OK;
 }
 

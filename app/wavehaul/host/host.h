@@ -85,6 +85,11 @@ static inline struct wh_endpoint *wh_host_endpoint(const struct wh_host *host, u
 	return host->ctx.shard[shard].endpoint;
 }
 
+/* The names of a row of ports, as DPDK has them. */
+#define WH_HOST_PORTS_BYTES (WH_PORTS_MAX * (WH_PORT_SPEC_NAME_BYTES + 2))
+void wh_host_port_names(
+	const struct wh_host *host, uint32_t first, uint32_t end, char text[WH_HOST_PORTS_BYTES]);
+
 /* Whether the port of a shard has a link. Sockets have the kernel's. Any core. */
 bool wh_host_link_up(const struct wh_host *host, uint32_t port);
 

@@ -15,12 +15,12 @@
 #define INTERFACE_WATCH_US 200000
 
 void wh_link_watch_init(struct wh_link_watch *watch, struct wh_port *port,
-	const struct wh_port_spec *spec, uint64_t hz)
+	const struct wh_port_spec *spec, uint64_t hz, bool alone)
 {
 	bool of_kernel = spec->kind == WH_PORT_AF_PACKET || spec->kind == WH_PORT_AF_XDP ||
 			 spec->kind == WH_PORT_TAP;
 
-	*watch = (struct wh_link_watch){.port = port, .spec = spec, .hz = hz};
+	*watch = (struct wh_link_watch){.port = port, .spec = spec, .hz = hz, .alone = alone};
 	if (!of_kernel || spec->verbatim ||
 		wh_interface_number(spec->target, &watch->interface) != 0)
 		return;
@@ -29,7 +29,8 @@ void wh_link_watch_init(struct wh_link_watch *watch, struct wh_port *port,
 
 /*
  * Drivers do not report that an interface was deleted, and a new one of the same name is another
- * interface: the port ends, and with it the process. One that is renamed stays what it is.
+ * interface: the port ends, and with the last one the process. One that is renamed stays what it
+ * is.
  */
 static bool interface_is_there(struct wh_link_watch *watch, uint64_t now_tsc)
 {
@@ -59,9 +60,10 @@ static bool stays(struct wh_link_watch *watch)
 		return true;
 	watch->given_back = true;
 	return wh_fail(false,
-		"%s is to be removed, and is given back: put it in again, or choose another "
+		"%s is to be removed, and is given back%s: put it in again, or choose another "
 		"--port, and restart",
-		watch->spec->ethdev);
+		watch->spec->ethdev,
+		watch->alone ? "" : " when this process, whose other ports go on, has ended");
 }
 
 bool wh_link_watch_poll(struct wh_link_watch *watch, uint64_t now_tsc)

@@ -78,6 +78,10 @@ static void note_flow(
 	NOTE(moved_bytes, sum->moved_bytes);
 }
 
+/*
+ * Of several paths only the main one shares its rate with other lanes. What limited it is the sum
+ * of all, which never falls when another path takes its place.
+ */
 static void share_rate(struct wh_job *job, const struct wh_session_stats *stats, uint64_t span_tsc)
 {
 	struct wh_lane_share *share = &job->lanes.share;

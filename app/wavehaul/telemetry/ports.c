@@ -5,7 +5,6 @@
 #include <assert.h>
 
 #include "base/assert.h"
-#include "cli/plain_text.h"
 #include "telemetry/answer.h"
 
 /* Counters behind a queue, or summed over all of them: only 64-bit counters. */
@@ -49,17 +48,15 @@ static void put_ports(json_t *data, const struct wh_host *host, uint32_t first, 
 {
 	uint32_t queues = host->ctx.settings->queues;
 	const struct wh_port *port = host->at[first / queues].port; /* NULL: sockets */
-	char names[WH_PORTS_MAX * (WH_PORT_SPEC_NAME_BYTES + 2)] = "";
+	char names[WH_HOST_PORTS_BYTES];
 	bool link_up = true;
 	enum wh_port_steering steering = port != NULL                     ? port->steering
 					 : host->ctx.settings->queues > 1 ? WH_PORT_STEER_PAIRED
 									  : WH_PORT_STEER_ONE_QUEUE;
 
-	for (uint32_t i = first / queues; i * queues < end; i++) {
-		wh_text_add(
-			names, sizeof(names), i > first / queues ? ", " : "", host->spec[i].ethdev);
+	for (uint32_t i = first / queues; i * queues < end; i++)
 		link_up = link_up && wh_host_link_up(host, i);
-	}
+	wh_host_port_names(host, first / queues, (end + queues - 1) / queues, names);
 	wh_tel_put_text(data, "port", names);
 	wh_tel_put(data, "link_up", link_up);
 	wh_tel_put(data, "mtu_bytes", port != NULL ? port->mtu : host->ctx.settings->mtu_bytes);

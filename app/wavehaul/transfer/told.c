@@ -50,6 +50,7 @@ void wh_transfer_tell_start(struct wh_transfer *transfer, const struct wh_host *
 	enum wh_verb keys_of = told->on_event != NULL ? WH_VERB_JOB : transfer->wanted.verb;
 	char value[WH_SETTINGS_TEXT_BYTES];
 	char key[WH_SETTINGS_KEY_BYTES];
+	char ports[WH_HOST_PORTS_BYTES];
 
 	told->progress.hz = host->ctx.hz;
 	told->rows_shown = settings->verbose && !settings->json_stream;
@@ -73,13 +74,13 @@ void wh_transfer_tell_start(struct wh_transfer *transfer, const struct wh_host *
 			json_pack("{s:i, s:b, s:i, s:i}", "cpu", core->cpu, "works", core->works,
 				"receives", core->receives, "sends", core->sends));
 	}
+	wh_host_port_names(host, 0, host->ports, ports);
 	tell(transfer,
 		json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:b, s:o, s:o}", "event", "start",
 			"verb", verb_name(transfer), "version", WH_VERSION, "dpdk", rte_version(),
-			"host", wh_word_to_json(transfer->wanted.server), "port",
-			host->spec[0].ethdev, "mtu", (int)host->ctx.settings->mtu_bytes,
-			"hugepages", host->runtime->eal.hugepages, "cores", cores, "settings",
-			effective));
+			"host", wh_word_to_json(transfer->wanted.server), "port", ports, "mtu",
+			(int)host->ctx.settings->mtu_bytes, "hugepages",
+			host->runtime->eal.hugepages, "cores", cores, "settings", effective));
 }
 
 void wh_transfer_name(const struct wh_wanted *wanted, struct wh_told *told, const char *path,

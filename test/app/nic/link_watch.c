@@ -23,7 +23,7 @@ static void ask_back(const char *device)
 	rte_dev_event_callback_process(device, RTE_DEV_EVENT_REMOVE);
 }
 
-static void test_asked_back(void)
+static void asked_back(bool alone, const char *told)
 {
 	struct rte_mempool *pool = wh_test_pool("pool", 64, wh_port_room_bytes(MTU));
 	struct wh_port_spec spec = {.ethdev = "net_ring_watched"};
@@ -44,21 +44,26 @@ static void test_asked_back(void)
 	};
 
 	CU_ASSERT_EQUAL_FATAL(wh_port_open(&config, &port, why, sizeof(why)), 0);
-	wh_link_watch_init(&watch, port, &spec, 1000000000);
+	wh_link_watch_init(&watch, port, &spec, 1000000000, alone);
 	CU_ASSERT_TRUE(wh_link_watch_poll(&watch, 1));
 	ask_back("net_ring_another");
 	CU_ASSERT_TRUE(wh_link_watch_poll(&watch, 100000000));
 	ask_back(spec.ethdev);
 	CU_ASSERT_TRUE(wh_port_is_asked_back(port));
 	CU_ASSERT_FALSE(wh_link_watch_poll(&watch, 200000000));
-	CU_ASSERT_PTR_NOT_NULL(strstr(
-		wh_last_complaint(), "net_ring_watched is to be removed, and is given back"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), told));
 	CU_ASSERT_TRUE(wh_link_watch_poll(&watch, 300000000)); /* told once */
 	wh_port_stop(port);
 	ask_back(spec.ethdev); /* nobody is called any more */
 	wh_port_close(port);
 	CU_ASSERT_EQUAL(rte_eal_hotplug_remove("vdev", spec.ethdev), 0);
 	wh_test_pool_free(pool);
+}
+
+static void test_asked_back(void)
+{
+	asked_back(true, "net_ring_watched is to be removed, and is given back: put it in again");
+	asked_back(false, "is given back when this process, whose other ports go on, has ended");
 }
 
 CU_TestInfo wh_tests[] = {
