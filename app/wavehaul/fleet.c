@@ -5,12 +5,15 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/units.h"
+#include "bundle/choice.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
@@ -30,6 +33,7 @@
 #include "queue/when.h"
 #include "verbs.h"
 
+#define PAGE_EVERY_S 5
 #define TASK_START_S 1 /* from the end of the one before: docs/fleet.md, "Measured" */
 
 struct fleet {
@@ -47,6 +51,7 @@ struct fleet {
 	json_t *targets; /* of a send: "site", "path" and "rate_bps" of each, as they are a chain */
 	int64_t by_s;    /* 0: no deadline */
 	double has_bps;  /* of the receivers in service; 0: not known */
+	char digest[8];  /* of the checksums (file/file_checksum.h) */
 };
 
 /* Prints the object as the verb's, and frees it. */
@@ -91,12 +96,13 @@ static bool take_other(struct fleet *fleet, const struct wh_settings *settings, 
 static int check_options_behind(struct fleet *fleet)
 {
 	static const char *const own[] = {"delete", "dry-run", "expect", "files-from", "json",
-		"json-stream", "manifest", "move", "null", "relative", "length", "offset"};
-	size_t n_own = sizeof(own) / sizeof(own[0]) - (fleet->gets ? 0 : 2); /* send has no range */
+		"json-stream", "manifest", "move", "null", "relative", "length", "offset", "join"};
+	size_t n_own = sizeof(own) / sizeof(own[0]) - (fleet->gets ? 1 : 0); /* only send joins */
 	enum wh_verb verb = fleet->gets ? WH_VERB_GET : WH_VERB_SEND;
 	struct wh_settings *settings;
 	int status;
 
+	strcpy(fleet->digest, "xxh3");
 	if (fleet->n_options == 0)
 		return -1;
 	for (int i = 0; i < fleet->n_options; i++)
@@ -116,6 +122,8 @@ static int check_options_behind(struct fleet *fleet)
 			status = wh_fail(WH_EXIT_USAGE,
 				"--%s cannot be an option of %s in a fleet's tasks", own[i],
 				wh_verb_name(verb));
+	if (status == -1)
+		snprintf(fleet->digest, sizeof(fleet->digest), "%.7s", settings->digest);
 	if (status == -1 && (fleet->gets || json_array_size(fleet->targets) > 1) &&
 		!take_other(fleet, settings, fleet->gets ? WH_VERB_LS : WH_VERB_JOB))
 		status = WH_EXIT_OTHER;
@@ -140,9 +148,7 @@ static json_t *shards_json(const struct wh_shards *shards, uint32_t sites)
 	for (uint32_t i = 0; i < sites * shards->count; i++) {
 		const struct wh_shard *shard = &shards->shard[i % shards->count];
 
-		json_array_append_new(
-			list, json_pack("{s:I, s:I}", "files", (json_int_t)shard->files, "bytes",
-				      (json_int_t)shard->bytes));
+		json_array_append_new(list, wh_plan_shard_json(shard));
 	}
 	return list;
 }
@@ -171,6 +177,11 @@ static void tell_plan(const struct fleet *fleet, const struct wh_shards *shards,
 		totals->files, wh_format_size(size, sizeof(size), totals->bytes), totals->links,
 		totals->folders, shards->count, wh_shards_balance(shards, true),
 		wh_shards_balance(shards, false));
+	if (shards->ranges > 0)
+		printf("large files are divided: %u shards are ranges of them\n", shards->ranges);
+	if (shards->undivided > 0)
+		printf("%" PRIu64 " large files are whole, for more ranges raise --shards\n",
+			shards->undivided);
 	printf("scanned in %.1f s, %.0f names a second; the plan is in %s\n", seconds,
 		seconds > 0 ? names / seconds : 0, fleet->plan.folder);
 	if (fleet->by_s == 0)
@@ -234,16 +245,31 @@ static int scan_site(struct fleet *fleet, const struct wh_site *site, struct wh_
 	return status;
 }
 
+/* By which ranges of a file belong together: nobody else can bring one. */
+static void draw_word(char word[WH_JOIN_BYTES_MAX + 1])
+{
+	uint64_t drawn[2];
+
+	arc4random_buf(drawn, sizeof(drawn));
+	snprintf(word, WH_JOIN_BYTES_MAX + 1, "%016" PRIx64 "%016" PRIx64, drawn[0], drawn[1]);
+}
+
 static json_t *plan_json(const struct fleet *fleet, const char *site, const char *path,
 	const struct wh_shards *shards, const struct wh_scan_totals *totals)
 {
 	uint32_t sites = fleet->gets ? 1 : (uint32_t)json_array_size(fleet->targets);
-	json_t *json = json_pack("{s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:f, s:f, s:o, s:[]}", "site",
-		site, "path", path, "sites", fleet->settings.sites, fleet->gets ? "get" : "send",
+	char join[WH_JOIN_BYTES_MAX + 1];
+
+	draw_word(join);
+
+	json_t *json = json_pack(
+		"{s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:f, s:f, s:s, s:s, s:o, s:[]}", "site", site,
+		"path", path, "sites", fleet->settings.sites, fleet->gets ? "get" : "send",
 		options_json(fleet), "names", (json_int_t)(sites * shards->sum.files), "bytes",
 		(json_int_t)(sites * shards->sum.bytes), "left_out", (json_int_t)totals->left_out,
 		"balance_bytes", wh_shards_balance(shards, true), "balance_names",
-		wh_shards_balance(shards, false), "shards", shards_json(shards, sites), "jobs");
+		wh_shards_balance(shards, false), "digest", fleet->digest, "join", join, "shards",
+		shards_json(shards, sites), "jobs");
 
 	if (json != NULL && sites > 1) {
 		json_object_set(json, "targets", fleet->targets);
@@ -265,6 +291,7 @@ static int write_plan(
 	struct wh_shards shards = {
 		.folder = folder,
 		.max = settings->shards,
+		.divides = !fleet->gets && json_array_size(fleet->targets) == 1,
 		.grain_bytes = settings->shard_bytes,
 		.grain_files = settings->shard_files,
 	};
@@ -590,19 +617,48 @@ static int do_check(struct fleet *fleet)
 	return on_shard(fleet, wh_fleet_check);
 }
 
+/* -1, or an exit status after a complaint. */
+static int tell_status(const struct fleet *fleet, json_t *now)
+{
+	const struct wh_settings *settings = &fleet->settings;
+	uint64_t every_s = settings->every_ns / WH_NS_PER_S;
+	int status = -1;
+
+	if (settings->page[0] != '\0')
+		status = wh_fleet_page(
+			now, settings->page, every_s > 0 ? (uint32_t)every_s : PAGE_EVERY_S);
+	if (status != -1)
+		return status;
+	if (settings->json) {
+		print_json(json_incref(now), WH_EXIT_OK);
+	} else {
+		if (every_s > 0 && isatty(STDOUT_FILENO))
+			fputs("\033[H\033[2J", stdout);
+		wh_fleet_now_print(now);
+	}
+	fflush(stdout);
+	return -1;
+}
+
 static int do_status(struct fleet *fleet)
 {
-	json_t *now = wh_fleet_now(&fleet->plan);
+	bool goes_on = true;
+	int status = -1;
 
-	if (now == NULL)
-		return WH_EXIT_OTHER;
-	if (fleet->settings.json) {
-		print_json(now, WH_EXIT_OK);
-	} else {
-		wh_fleet_now_print(now);
+	while (status == -1 && goes_on) {
+		json_t *now = wh_fleet_now(&fleet->plan);
+		const json_t *shards = json_object_get(now, "shards");
+
+		if (now == NULL)
+			return WH_EXIT_OTHER;
+		goes_on = fleet->settings.every_ns > 0 &&
+			  wh_json_count(shards, "running") + wh_json_count(shards, "waiting") > 0;
+		status = tell_status(fleet, now);
 		json_decref(now);
+		if (status == -1 && goes_on)
+			(void)sleep((unsigned int)(fleet->settings.every_ns / WH_NS_PER_S));
 	}
-	return WH_EXIT_OK;
+	return status == -1 ? WH_EXIT_OK : status;
 }
 
 static int do_cancel(struct fleet *fleet)
@@ -649,6 +705,7 @@ static int check_options(const struct fleet *fleet, const struct command *comman
 	static const char *const making[] = {"sites", "shards", "shard-size", "shard-files", "by"};
 	static const char *const submitting[] = {
 		"partition", "account", "licenses", "exclude-nodes"};
+	static const char *const telling[] = {"every", "page"};
 	const char *idle = !command->makes && fleet->n_options > 0 ? "" : NULL;
 
 	for (size_t i = 0; i < sizeof(making) / sizeof(making[0]); i++)
@@ -659,6 +716,10 @@ static int check_options(const struct fleet *fleet, const struct command *comman
 		if (!command->submits &&
 			wh_settings_given(&fleet->settings, WH_VERB_FLEET, submitting[i]))
 			idle = submitting[i];
+	for (size_t i = 0; i < sizeof(telling) / sizeof(telling[0]); i++)
+		if (command->run != do_status &&
+			wh_settings_given(&fleet->settings, WH_VERB_FLEET, telling[i]))
+			idle = telling[i];
 	return idle == NULL ? -1
 			    : wh_fail(WH_EXIT_USAGE, "--%s is no option of `wavehaul fleet %s`",
 				      idle, command->word);

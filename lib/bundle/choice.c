@@ -262,13 +262,27 @@ static const char *suffix_wrong(const char *suffix)
 	return NULL;
 }
 
+static const char *word_wrong(const char *word)
+{
+	size_t bytes = strlen(word);
+
+	if (bytes < WH_JOIN_BYTES_MIN || bytes > WH_JOIN_BYTES_MAX)
+		return "has not 16 to 32 characters";
+	for (const char *at = word; *at != '\0'; at++)
+		if (!((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
+			    (*at >= 'A' && *at <= 'Z')))
+			return "has other characters than letters and digits";
+	return NULL;
+}
+
 const char *wh_term_wrong(const char *term)
 {
 	uint64_t number;
 
 	if (term[0] == '~')
 		return suffix_wrong(term + 1);
-
+	if (term[0] == '=')
+		return word_wrong(term + 1);
 	if (term[0] == '+' || term[0] == '-')
 		return pattern_wrong(term + 1);
 	if (term[0] == '\0' || strchr("<>@![]", term[0]) == NULL)
@@ -288,6 +302,10 @@ static void take(struct wh_choice *choice, const char *term)
 	}
 	if (term[0] == '~') {
 		choice->backup = term + 1;
+		return;
+	}
+	if (term[0] == '=') {
+		choice->join = term + 1;
 		return;
 	}
 	bool is_number = read_number(term + 1, &number);
@@ -357,7 +375,10 @@ int wh_choice_parse(
 	 * A file that has not gone over as a whole is not removed, compared or believed to be
 	 * there.
 	 */
-	if (choice->has_range && (wishes & ~WH_CHOICE_KEEPS) != 0)
+	uint32_t ranged = WH_CHOICE_KEEPS | (choice->join != NULL ? WH_CHOICE_RELATIVE : 0U);
+
+	choice->has_range |= choice->join != NULL;
+	if (choice->has_range && (wishes & ~ranged) != 0)
 		return -EINVAL;
 	return 0;
 }

@@ -15,6 +15,8 @@
  *   @SECONDS  files changed after that time; since 1970, a whole number
  *   [BYTES    of each file only what is from that offset on ...
  *   ]BYTES    ... and before this one; with neither may there be any wish but for attributes
+ *   =WORD     the range is kept until jobs with the same WORD have brought all others, and then the
+ *             file gets its name; else a range is a file of its own. May go with RELATIVE, too
  *
  * A pattern without a '/' matches the last name of a path. One that begins with '/' matches the
  * whole path in the bundle, any other one the end of the path, from some name on. With a '/' at its
@@ -33,6 +35,8 @@
 #define WH_PATTERN_BYTES_MAX 255
 #define WH_TERMS_MAX         256
 #define WH_BACKUP_BYTES_MAX  64
+#define WH_JOIN_BYTES_MIN    16 /* nobody guesses it, who could bring a range as well */
+#define WH_JOIN_BYTES_MAX    32
 #define WH_DELETE_MAX        1000000
 #define WH_TERMS_BYTES_MAX   8192
 
@@ -81,6 +85,7 @@ struct wh_choice {
 	bool has_range; /* of each file only these bytes */
 	uint64_t range_from;
 	uint64_t range_end;
+	const char *join; /* ranges with this word become one file; NULL: each is one of its own */
 };
 
 /* Storage for terms that are built here; must outlive the choice. */

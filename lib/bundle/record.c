@@ -133,7 +133,7 @@ static const struct wh_record_field fault_fields[] = {
 static const struct wh_record_field outcome_fields[] = {
 	FIELD(outcome, id, 0, ID_MAX),
 	FIELD(outcome, error, 0, ERRNO_MAX),
-	FIELD(outcome, status, WH_OUTCOME_SKIPPED, WH_OUTCOME_WOULD),
+	FIELD(outcome, status, WH_OUTCOME_SKIPPED, WH_OUTCOME_KEPT),
 	FIELD(outcome, doing, 0, WH_DOING_CROWDED),
 };
 

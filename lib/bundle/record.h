@@ -34,6 +34,11 @@
  * A file with content STREAM is wanted or not, like one with ASK, and never compared. Between its
  * extents the source may send WAITS. Its size is what was sent before FILE_END.
  *
+ * With the term =WORD the bundle has of each file only the range of its terms. Sizes are of the
+ * whole file, and extents are in the range. The sink keeps it (journal/range_notes.h), and says so
+ * by an OUTCOME behind FILE_END; if this was the last range that was missing, the file gets its
+ * name.
+ *
  * A large file may go by all lanes of a transfer (bundle/split.h). Each lane has an ENTRY for it:
  * LEAD in one, SEGMENT in the others, with the same number and size in all. Extents and FILE_END
  * are then about the lane's own segment. LEAD is otherwise like ASK, and its lane reports the
@@ -57,7 +62,7 @@
 #include "base/chunk.h"
 #include "bundle/choice.h"
 
-#define WH_BUNDLE_VERSION 14
+#define WH_BUNDLE_VERSION 15
 
 /* Files up to this size are contained in their ENTRY; larger ones are sent in extents. */
 #define WH_INLINE_BYTES_MAX (UINT32_C(256) << 10)
@@ -101,7 +106,7 @@ enum wh_record_type {
 	/* sink to source */
 	WH_RECORD_WANT = 16,
 	WH_RECORD_HAVE = 17,    /* a file of that size exists, with this digest */
-	WH_RECORD_OUTCOME = 18, /* of one entry: skipped or failed */
+	WH_RECORD_OUTCOME = 18, /* of one entry: skipped, failed or kept */
 	WH_RECORD_COMMITTED =
 		19, /* entries below this id are durable under their names, or have an OUTCOME */
 	WH_RECORD_TOTALS = 20, /* the last */
@@ -236,6 +241,7 @@ enum wh_outcome_status {
 	WH_OUTCOME_SKIPPED = 1, /* exists with the same bytes; of a SEGMENT: not needed */
 	WH_OUTCOME_FAILED = 2,
 	WH_OUTCOME_WOULD = 3, /* would be requested, if this were not a dry run */
+	WH_OUTCOME_KEPT = 4,  /* its range is durable, and others that belong to it are not there */
 };
 
 enum wh_job_verb {

@@ -17,6 +17,7 @@
 #include "bundle/staging_name.h"
 #include "file/background.h"
 #include "file/likeness.h"
+#include "journal/shared_part.h"
 #include "stage/stage.h"
 
 /* A request's own copy of its subject. */
@@ -40,6 +41,7 @@ struct wh_noting {
 	struct subject subject;
 	struct wh_note note;
 	char place[WH_JOURNAL_PLACE_BYTES];
+	bool is_whole;
 	int rc;
 	struct wh_background_shared shared;
 };
@@ -112,15 +114,26 @@ static bool draw_seed(uint64_t *seed)
 	return getrandom(seed, sizeof(*seed), 0) == (ssize_t)sizeof(*seed);
 }
 
-static void prove(struct wh_recall *recall, uint32_t i)
+/* What the job's i-th lane brings. */
+static struct wh_segment lane_of(const struct wh_recall *recall, uint32_t i)
 {
 	uint64_t size_bytes = recall->subject.file.source.size_bytes;
-	struct wh_segment lane = recall->lanes > 1 ? wh_segment_of(size_bytes, recall->lanes, i)
-						   : (struct wh_segment){.end = size_bytes};
+
+	if (recall->subject.file.join[0] != '\0')
+		return recall->subject.file.range;
+	return recall->lanes > 1 ? wh_segment_of(size_bytes, recall->lanes, i)
+				 : (struct wh_segment){.end = size_bytes};
+}
+
+static void prove(struct wh_recall *recall, uint32_t i)
+{
+	struct wh_segment lane = lane_of(recall, i);
 	struct wh_recalled_lane *found = &recall->found.lane[i];
 	enum wh_resume resume = recall->subject.keeping.resume;
 
 	found->to = durable_to(&recall->found.part, &lane, recall->chunk_bytes);
+	if (resume == WH_RESUME_OFF)
+		found->to = lane.from;
 	if (found->to == lane.from || resume == WH_RESUME_ATTRIBUTES)
 		return;
 	if (!draw_seed(&found->seed) || wh_likeness(recall->found.fd,
@@ -171,6 +184,12 @@ static void confirm(struct wh_recall *recall)
 	found->fd = -EBUSY;
 }
 
+static void prove_lanes(struct wh_recall *recall)
+{
+	for (uint32_t i = 0; recall->found.fd >= 0 && i < recall->lanes; i++)
+		prove(recall, i);
+}
+
 static void look(struct wh_recall *recall)
 {
 	struct wh_recalled *found = &recall->found;
@@ -200,8 +219,42 @@ static void look(struct wh_recall *recall)
 		found->busy = !drop_part(recall, parts_fd);
 	found->changed = rc == WH_JOURNAL_CHANGED && !found->busy;
 	close_if_open(parts_fd);
-	for (uint32_t i = 0; found->fd >= 0 && i < recall->lanes; i++)
-		prove(recall, i);
+	prove_lanes(recall);
+}
+
+/* Who has the word may bring ranges, whatever his key: it stands in the owner's place. */
+static struct wh_ranges_key key_of(const struct subject *subject)
+{
+	const struct wh_keeping_file *file = &subject->file;
+	struct wh_ranges_key key = {.target = file->target, .source = file->source};
+
+	static_assert(WH_JOIN_BYTES_MAX <= sizeof(key.owner.id), "a word is an owner");
+	memcpy(key.owner.id, file->join, strlen(file->join));
+	key.owner.bytes_max = subject->keeping.owner.bytes_max;
+	return key;
+}
+
+static void look_for_shared(struct wh_recall *recall)
+{
+	const struct wh_keeping_file *file = &recall->subject.file;
+	const struct wh_ranges_key key = key_of(&recall->subject);
+	struct wh_recalled *found = &recall->found;
+	struct wh_shared_part part;
+	int rc = wh_shared_part_claim(file->anchor_fd, &key, &file->range, &part);
+
+	found->busy = rc == -EBUSY;
+	found->error = rc;
+	if (rc < 0)
+		return;
+	found->fd = part.fd;
+	found->ranges = part.notes;
+	found->part = (struct wh_journal_part){
+		.number = part.number,
+		.inode = part.inode,
+		.spans = part.to > file->range.from,
+		.span = {{file->range.from, part.to}},
+	};
+	prove_lanes(recall);
 }
 
 static void drop_recall(struct wh_recall *recall)
@@ -215,7 +268,10 @@ static void run_recall(void *argument)
 {
 	struct wh_recall *recall = argument;
 
-	look(recall);
+	if (recall->subject.file.join[0] != '\0')
+		look_for_shared(recall);
+	else
+		look(recall);
 	if (wh_background_finish(&recall->shared))
 		drop_recall(recall);
 }
@@ -274,6 +330,17 @@ static int sync_names(int anchor_fd)
 	return rc;
 }
 
+static int note_shared(struct wh_noting *noting)
+{
+	const struct wh_keeping_file *file = &noting->subject.file;
+	const struct wh_ranges_key key = key_of(&noting->subject);
+	const struct wh_shared_note note = {.lock_fd = noting->note.lock_fd,
+		.to = noting->note.part.span[0].end,
+		.anew = noting->note.anew};
+
+	return wh_shared_part_note(file->anchor_fd, &key, &file->range, &note, &noting->is_whole);
+}
+
 /*
  * Data are synced before the journal notes them. The part's mode says that it is noted, or a start
  * removes it (stage/stale.h): the first note is over when that is on the disk, too.
@@ -283,11 +350,13 @@ static int note_part(struct wh_noting *noting)
 	struct wh_journal *journal = noting->subject.keeping.journal;
 	const struct wh_keeping_file *file = &noting->subject.file;
 	struct wh_note *note = &noting->note;
-	bool is_first = note->part.row == 0;
+	bool is_first = note->part.row == 0 && file->join[0] == '\0';
 	int rc = is_first ? sync_names(file->anchor_fd) : 0;
 
 	if (rc == 0 && fdatasync(note->fd) != 0)
 		rc = -errno;
+	if (rc == 0 && file->join[0] != '\0')
+		return note_shared(noting);
 	if (rc == 0)
 		rc = wh_journal_note(journal, &file->target, &file->source,
 			&noting->subject.keeping.owner, noting->place, &note->part);
@@ -334,6 +403,7 @@ static int work(struct wh_noting *noting)
 static void drop_noting(struct wh_noting *noting)
 {
 	close_if_open(noting->note.fd);
+	close_if_open(noting->note.lock_fd);
 	close_if_open(noting->note.names_fd);
 	close_if_open(noting->subject.file.anchor_fd);
 	free(noting);
@@ -359,6 +429,7 @@ struct wh_noting *wh_noting_begin(const struct wh_keeping *keeping,
 		return NULL;
 	noting->note = *note;
 	noting->note.fd = note->fd < 0 ? -1 : fcntl(note->fd, F_DUPFD_CLOEXEC, 0);
+	noting->note.lock_fd = note->lock_fd < 0 ? -1 : fcntl(note->lock_fd, F_DUPFD_CLOEXEC, 0);
 	noting->note.names_fd = note->over == 0 ? -1 : fcntl(note->names_fd, F_DUPFD_CLOEXEC, 0);
 	snprintf(noting->place, sizeof(noting->place), "%s", place);
 	rc = copy_subject(&noting->subject, keeping, note->fd < 0 ? NULL : file);
@@ -370,11 +441,11 @@ struct wh_noting *wh_noting_begin(const struct wh_keeping *keeping,
 	return NULL;
 }
 
-int wh_noting_end(struct wh_noting *noting, int64_t *row)
+int wh_noting_end(struct wh_noting *noting, struct wh_noted *noted)
 {
 	if (!wh_background_is_over(&noting->shared))
 		return -EINPROGRESS;
-	*row = noting->note.part.row;
+	*noted = (struct wh_noted){.row = noting->note.part.row, .is_whole = noting->is_whole};
 	return noting->rc;
 }
 

@@ -55,6 +55,9 @@ struct wh_keeping_file {
 	int anchor_fd; /* borrowed by begin */
 	struct wh_journal_target target;
 	struct wh_journal_source source;
+	/* Not "": jobs with this word bring its ranges (journal/shared_part.h), here: `range`. */
+	char join[WH_JOIN_BYTES_MAX + 1];
+	struct wh_segment range;
 };
 
 /* Data of a lane's segment of the file up to an offset, and a digest that proves them. */
@@ -65,9 +68,11 @@ struct wh_recalled_lane {
 };
 
 struct wh_recalled {
-	bool busy;    /* a job uses it (as part.row), or the kernel cleans up after a dead one */
-	bool changed; /* data of another version of the file was found */
-	int fd;       /* the locked part, the caller's; -1: nothing usable */
+	bool busy;       /* a job uses it (as part.row), or the kernel cleans up after a dead one */
+	bool changed;    /* data of another version of the file was found */
+	int fd;          /* the locked part, the caller's; -1: nothing usable */
+	int error;       /* of a shared part, if there is none: a negative errno */
+	uint64_t ranges; /* of a shared part: the hash of its notes */
 	struct wh_journal_part part;
 	struct wh_recalled_lane lane[WH_SPLIT_LANES_MAX];
 };
@@ -90,6 +95,8 @@ void wh_recall_free(struct wh_recall *recall); /* NULL is allowed */
 
 struct wh_note {
 	int fd;                      /* the file to be synced first, borrowed by begin; -1: none */
+	int lock_fd;                 /* by which a shared part is locked, borrowed by begin; -1 */
+	bool anew;                   /* what was noted of a shared part does not count */
 	struct wh_journal_part part; /* of that file, with one span */
 	int64_t retract_row;         /* 0: none */
 	struct wh_journal_span retracted;
@@ -104,6 +111,11 @@ struct wh_noting;
 struct wh_noting *wh_noting_begin(const struct wh_keeping *keeping,
 	const struct wh_keeping_file *file, const char *place, const struct wh_note *note);
 
-/* -EINPROGRESS; 0: everything was done, and *row is the part's; or a negative errno. */
-int wh_noting_end(struct wh_noting *noting, int64_t *row);
+struct wh_noted {
+	int64_t row;   /* the part's */
+	bool is_whole; /* a shared part with all its ranges, which this job has for itself now */
+};
+
+/* -EINPROGRESS; 0: everything was done; or a negative errno. */
+int wh_noting_end(struct wh_noting *noting, struct wh_noted *noted);
 void wh_noting_free(struct wh_noting *noting); /* NULL is allowed */

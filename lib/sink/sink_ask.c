@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "file/all_bytes.h"
+#include "journal/range_notes.h"
 #include "sink/sink_internal.h"
 
 static enum wh_large_state first_state(
@@ -73,6 +74,20 @@ static void write_ahead(struct wh_sink *sink, struct wh_large *file)
 	free(bytes);
 }
 
+/* The job brings a range of it, which begins where notes can be. */
+static void share(struct wh_sink *sink, struct wh_large *file)
+{
+	uint64_t bytes = wh_choice_range(&sink->config.choice, file->size_bytes, &file->first);
+
+	file->is_shared = true;
+	file->from = file->offset = file->reserved = file->first;
+	file->end = file->first + bytes;
+	if (bytes == 0 || file->first % WH_RANGES_ALIGN_BYTES != 0)
+		wh_large_fail(sink, file, -EINVAL, WH_DOING_CREATING);
+	else
+		file->data_bytes = wh_muldiv_u64(file->data_bytes, bytes, file->size_bytes);
+}
+
 bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struct stat *status)
 {
 	struct wh_large *file = sink->large;
@@ -104,6 +119,8 @@ bool wh_sink_ask(struct wh_sink *sink, const struct wh_entry *entry, const struc
 	};
 	if (wh_content_is_split(entry->content) && !wh_large_join(sink, file, entry))
 		return false;
+	if (wh_sink_joins(sink))
+		share(sink, file);
 	file->proved = file->noted = file->first;
 	file->may_list = wh_sink_may_list(sink, file, entry, status);
 	file->state = (uint8_t)first_state(sink, file, status);

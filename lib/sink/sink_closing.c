@@ -42,6 +42,18 @@ static int32_t tell_failures(struct wh_sink *sink)
 	return 0;
 }
 
+/* Its range is noted; then it is kept, unless it was the last one. */
+static bool settle_shared(struct wh_sink *sink, struct wh_large *file)
+{
+	struct wh_staged entry = wh_large_entry(sink, file);
+
+	if (file->noted < file->end || !wh_sink_can_answer(sink))
+		return false;
+	wh_sink_tell_kept(sink, &entry);
+	wh_large_forget(sink, file);
+	return true;
+}
+
 /* Whether the file can leave `closing`. */
 static bool settle(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc)
 {
@@ -49,6 +61,8 @@ static bool settle(struct wh_sink *sink, struct wh_large *file, uint64_t now_tsc
 		return false;
 	if (!file->failed && !wh_basis_is_over(file))
 		return false;
+	if (!file->failed && file->is_shared && !file->is_whole)
+		return settle_shared(sink, file);
 	if (!file->failed && file->assembly != NULL) {
 		wh_large_close_segment(sink, file);
 		if (file->state == WH_LARGE_GATHERS)

@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "bundle/staging_name.h"
+#include "journal/range_notes.h"
 #include "sink/sink_internal.h"
 
 #define RENAMES_PER_POLL 8
@@ -108,12 +109,15 @@ static void commit_file(struct wh_sink *sink, const struct wh_staged *file, int 
 	if (rc == 0) {
 		wh_sink_row_is_over(sink, file->row);
 		wh_sink_note_written(sink, file);
+		if (file->ranges != 0)
+			wh_ranges_end(wh_stage_folder(sink->stage, true), file->ranges);
 		if (file->kept && file->lock_fd >= 0)
 			close(file->lock_fd);
 		return;
 	}
 	WH_ASSERT(!file->named); /* never synced, so cannot fail here */
-	wh_stage_discard(sink->stage, file);
+	if (file->ranges == 0)
+		wh_stage_discard(sink->stage, file);
 	if (file->kept)
 		wh_stage_let_go(file->lock_fd);
 	wh_sink_row_is_over(sink, file->row);

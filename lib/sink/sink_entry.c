@@ -263,8 +263,12 @@ static bool stays(
 	const struct wh_choice *choice = &sink->config.choice;
 	int newer = compare_times(&status->st_mtim, entry);
 
-	if (status->st_mode == 0 || choice->wishes == 0)
+	if (status->st_mode == 0 || (choice->wishes == 0 && !wh_sink_joins(sink)))
 		return false;
+	/* It gets its time last, so all of its ranges have come. */
+	if (wh_sink_joins(sink))
+		return S_ISREG(status->st_mode) && entry->kind == WH_ENTRY_FILE && newer == 0 &&
+		       (uint64_t)status->st_size == entry->size_bytes;
 	if (wh_choice_has(choice, WH_CHOICE_ABSENT))
 		return true;
 	if (!S_ISREG(status->st_mode) || entry->kind != WH_ENTRY_FILE)
@@ -381,6 +385,9 @@ void wh_sink_take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint
 {
 	if (wh_content_is_split(entry->content) && !wh_sink_can_join(sink, entry))
 		refuse(sink);
+	else if (wh_sink_joins(sink) && entry->kind == WH_ENTRY_FILE &&
+		 entry->content != WH_CONTENT_ASK)
+		refuse(sink); /* only such a file may come range by range */
 	else if (entry->content == WH_CONTENT_SEGMENT)
 		take_segment(sink, entry);
 	else if (!is_allowed(sink, entry))

@@ -125,6 +125,11 @@ struct wh_large {
 	struct wh_assembly *assembly; /* NULL: only one lane */
 	bool is_lead;                 /* this lane is the lead lane */
 	bool is_stream;               /* its size is not known yet */
+	bool is_shared;               /* other jobs bring its other ranges; [first, end) is ours */
+	bool is_whole;                /* ... and all of them are there */
+	uint64_t ranges;              /* the hash of the notes about them; 0: none */
+	uint64_t waits_tsc;           /* since then for other jobs to let go of it ... */
+	uint64_t again_tsc;           /* ... and until then to look again; 0: it does not */
 	bool let_in;                  /* admitted: there was space for it */
 	int64_t mtime_s;
 	uint32_t mtime_ns;
@@ -224,6 +229,7 @@ struct wh_sink_keep {
 	struct wh_noting *noting;
 	struct wh_large *file; /* being noted or retracted; NULL: none, or it is gone */
 	uint64_t noted_to;
+	uint64_t now_tsc; /* of this poll */
 	uint64_t noted_tsc;
 	uint64_t looked_tsc; /* when requests for parts were last looked for */
 	bool lets_go;        /* a failed file may still be open */
@@ -347,6 +353,12 @@ static inline bool wh_sink_is_dry(const struct wh_sink *sink)
 	return wh_choice_has(&sink->config.choice, WH_CHOICE_DRY);
 }
 
+/* Its files come range by range, each by a job of its own. */
+static inline bool wh_sink_joins(const struct wh_sink *sink)
+{
+	return sink->config.choice.join != NULL;
+}
+
 static inline bool wh_sink_is_running(const struct wh_sink *sink)
 {
 	return sink->progress.state == WH_SINK_RUNNING;
@@ -370,6 +382,8 @@ void wh_sink_tell_failed(
 	struct wh_sink *sink, const struct wh_staged *file, int error, enum wh_doing doing);
 void wh_sink_tell_skipped(struct wh_sink *sink, const struct wh_staged *file);
 void wh_sink_tell_would(struct wh_sink *sink, const struct wh_staged *file);
+/* Our range of a shared part is there, and others are not. */
+void wh_sink_tell_kept(struct wh_sink *sink, const struct wh_staged *file);
 /* False: no room. */
 bool wh_sink_tell_removed(struct wh_sink *sink, const char *path, enum wh_entry_kind kind);
 void wh_sink_answer_needless(struct wh_sink *sink, uint64_t id); /* for a segment */

@@ -42,7 +42,10 @@ static bool name_file(
 			.path = sink->place.path,
 			.path_bytes = (uint16_t)sink->place.bytes},
 		.source = file->source,
+		.range = {file->first, file->end},
 	};
+	if (file->is_shared)
+		strcpy(named->join, sink->config.choice.join);
 	return true;
 }
 
@@ -91,7 +94,9 @@ static void take_over(struct wh_sink *sink, struct wh_large *file, struct wh_rec
 	file->padded = true;
 	file->number = found->part.number;
 	file->identity.inode = found->part.inode;
-	set_row(sink, file, found->part.row);
+	file->ranges = found->ranges;
+	if (!file->is_shared)
+		set_row(sink, file, found->part.row);
 	if (file->is_lead)
 		wh_assembly_resume(file->assembly, file->row, found->lane);
 	wh_large_resume(sink, file, &found->lane[file->is_lead ? sink->config.lane : 0]);
@@ -112,6 +117,11 @@ static void see_recalled(struct wh_sink *sink, struct wh_recalled *found)
 	if (sink->keep.waited)
 		file->may_compare = !sink->config.anew;
 
+	if (file->is_shared && found->fd < 0) {
+		wh_large_fail(
+			sink, file, found->error < 0 ? found->error : -EBUSY, WH_DOING_CREATING);
+		return;
+	}
 	sink->progress.totals.began_again += found->changed;
 	if (found->fd >= 0 && !file->failed)
 		take_over(sink, file, found);
@@ -163,10 +173,10 @@ static int32_t recall(struct wh_sink *sink, uint64_t now_tsc)
 		wh_recall_end(keep->recall, &found, &keep->recalled_bytes) == -EINPROGRESS)
 		return keep->recalled_bytes != before;
 	if (keep->recall == NULL)
-		found = (struct wh_recalled){.fd = -1};
+		found = (struct wh_recalled){.fd = -1, .error = -ENOMEM};
 	wh_recall_free(keep->recall);
 	keep->recall = NULL;
-	if (found.busy && wh_holds_want(holds(sink), found.part.row))
+	if (found.busy && found.part.row != 0 && wh_holds_want(holds(sink), found.part.row))
 		keep->recall_tsc = now_tsc;
 	if (found.busy && now_tsc - keep->recall_tsc < ms_to_tsc(sink, WH_KEEP_WAIT_MS)) {
 		keep->again_tsc = now_tsc + ms_to_tsc(sink, WH_KEEP_BUSY_MS);
@@ -198,10 +208,24 @@ static uint64_t down_to(const struct wh_sink *sink, const struct wh_large *file)
 	return file->in_air > 0 ? wh_large_below_slots(sink, file) : file->proved;
 }
 
+/* By the way the job learns whether another one has brought the range. */
+static bool is_shared_due(const struct wh_sink *sink, const struct wh_large *file, bool due)
+{
+	uint64_t down = down_to(sink, file);
+
+	if (!file->kept || file->failed || file->noted == file->end ||
+		file->again_tsc > sink->keep.now_tsc)
+		return false;
+	return due || file->retracts || down == file->end ||
+	       down >= file->noted + sink->config.keeping.batch_bytes;
+}
+
 static bool is_noteworthy(const struct wh_sink *sink, const struct wh_large *file, bool due)
 {
 	uint64_t down;
 
+	if (file->state != WH_LARGE_NONE && file->is_shared)
+		return is_shared_due(sink, file, due);
 	if (file->state == WH_LARGE_NONE || file->failed || file->fd < 0 || file->unkept ||
 		(wh_large_is_segment(file) ? wh_large_row(file) == 0 : !wh_sink_keeps(sink, file)))
 		return false;
@@ -329,7 +353,7 @@ static int32_t yield_wanted(struct wh_sink *sink, uint64_t now_tsc)
 static bool begin_note(struct wh_sink *sink, struct wh_large *file)
 {
 	struct wh_sink_keep *keep = &sink->keep;
-	struct wh_note note = {.fd = -1};
+	struct wh_note note = {.fd = -1, .lock_fd = -1};
 	struct wh_keeping_file named;
 
 	if (file != NULL) {
@@ -340,6 +364,12 @@ static bool begin_note(struct wh_sink *sink, struct wh_large *file)
 			return false;
 		}
 		note.fd = file->fd;
+		if (file->is_shared) {
+			note.fd = file->fd >= 0 ? file->fd : file->kept_fd;
+			note.lock_fd = wh_large_lock_fd(file);
+			note.anew = file->retracts;
+			file->retracts = false;
+		}
 		note.part = (struct wh_journal_part){
 			.row = wh_large_row(file),
 			.number = file->number,
@@ -364,6 +394,7 @@ static bool begin_retract(struct wh_sink *sink, struct wh_large *file)
 	struct wh_sink_keep *keep = &sink->keep;
 	struct wh_note note = {
 		.fd = -1,
+		.lock_fd = -1,
 		.retract_row = wh_large_row(file),
 		.retracted = {file->first, file->end},
 	};
@@ -373,26 +404,51 @@ static bool begin_retract(struct wh_sink *sink, struct wh_large *file)
 	return keep->noting != NULL;
 }
 
-static void see_noted(struct wh_sink *sink, int rc, int64_t row)
+/* All ranges are there, but another job has the part still: its peer may be gone. */
+static bool may_wait(struct wh_sink *sink, struct wh_large *file)
+{
+	uint64_t now_tsc = sink->keep.now_tsc;
+
+	if (file->again_tsc == 0)
+		file->waits_tsc = now_tsc;
+	file->again_tsc = now_tsc + ms_to_tsc(sink, WH_KEEP_BUSY_MS);
+	return now_tsc - file->waits_tsc < ms_to_tsc(sink, WH_KEEP_WAIT_MS);
+}
+
+static void see_shared(
+	struct wh_sink *sink, struct wh_large *file, int rc, const struct wh_noted *noted)
+{
+	if (rc == -EBUSY && may_wait(sink, file))
+		return;
+	file->noted = sink->keep.noted_to;
+	file->is_whole = noted->is_whole;
+	if (rc < 0)
+		wh_large_fail(
+			sink, file, rc, rc == -ECANCELED ? WH_DOING_YIELDING : WH_DOING_SYNCING);
+}
+
+static void see_noted(struct wh_sink *sink, int rc, const struct wh_noted *noted)
 {
 	struct wh_sink_keep *keep = &sink->keep;
 	struct wh_large *file = keep->file;
 
 	keep->file = NULL;
 	if (file == NULL) { /* failed meanwhile */
-		if (keep->dropped && rc == 0 && row != 0)
-			wh_sink_row_is_over(sink, row);
+		if (keep->dropped && rc == 0 && noted->row != 0)
+			wh_sink_row_is_over(sink, noted->row);
 	} else if (file->retracts) {
 		file->retracts = false;
 		if (rc < 0)
 			wh_large_fail(sink, file, rc, WH_DOING_WRITING);
+	} else if (file->is_shared) {
+		see_shared(sink, file, rc, noted);
 	} else if (rc == 0) {
-		file->unkept = row == 0;
+		file->unkept = noted->row == 0;
 		file->noted = keep->noted_to;
 		if (!wh_large_is_segment(file))
-			set_row(sink, file, row);
+			set_row(sink, file, noted->row);
 		if (file->is_lead)
-			wh_assembly_set_row(file->assembly, row);
+			wh_assembly_set_row(file->assembly, noted->row);
 	}
 	keep->dropped = false;
 }
@@ -405,7 +461,8 @@ static int32_t note_next(struct wh_sink *sink, uint64_t now_tsc)
 	for (uint32_t i = 0; sink->large_count > 0 && i < WH_SINK_LARGE_MAX; i++) {
 		struct wh_large *file = &sink->large[i];
 
-		if (file->state != WH_LARGE_NONE && file->retracts && !file->failed) {
+		if (file->state != WH_LARGE_NONE && file->retracts && !file->failed &&
+			!file->is_shared) {
 			if (begin_retract(sink, file))
 				return 1;
 			file->retracts = false;
@@ -424,28 +481,30 @@ static int32_t note_next(struct wh_sink *sink, uint64_t now_tsc)
 int32_t wh_sink_poll_keep(struct wh_sink *sink, uint64_t now_tsc)
 {
 	struct wh_sink_keep *keep = &sink->keep;
-	int64_t row;
+	struct wh_noted noted;
 	int32_t work = 0;
 
-	if (!keep->on)
+	if (!keep->on && !wh_sink_joins(sink))
 		return 0;
+	keep->now_tsc = now_tsc;
 	if (keep->recalling != NULL)
 		work += recall(sink, now_tsc);
 	if (keep->recalling == NULL && wh_sink_is_running(sink))
 		work += recall_next(sink, now_tsc);
-	work += yield_wanted(sink, now_tsc);
+	if (keep->on)
+		work += yield_wanted(sink, now_tsc);
 	if (keep->lets_go)
 		work += let_go_all(sink);
 	if (keep->noting == NULL)
 		return work + note_next(sink, now_tsc);
 
-	int rc = wh_noting_end(keep->noting, &row);
+	int rc = wh_noting_end(keep->noting, &noted);
 
 	if (rc == -EINPROGRESS)
 		return work;
 	wh_noting_free(keep->noting);
 	keep->noting = NULL;
-	see_noted(sink, rc, row);
+	see_noted(sink, rc, &noted);
 	return work + 1;
 }
 
@@ -488,7 +547,7 @@ void wh_large_begin_again(struct wh_sink *sink, struct wh_large *file)
 		file->data_bytes = file->end - file->first;
 	file->from = file->offset = file->reserved = file->first;
 	file->proved = file->noted = file->first;
-	file->retracts = wh_large_row(file) != 0;
+	file->retracts = file->is_shared || wh_large_row(file) != 0;
 	sink->progress.totals.began_again++;
 }
 
@@ -497,7 +556,7 @@ static void leave_part(struct wh_sink *sink, const struct wh_large *file)
 {
 	struct wh_staged entry = wh_large_entry(sink, file);
 
-	if (file->row != 0 && (!file->failed || wh_large_stays(file)))
+	if (file->is_shared || (file->row != 0 && (!file->failed || wh_large_stays(file))))
 		return;
 	wh_stage_discard(sink->stage, &entry);
 	wh_sink_row_is_over(sink, file->row);
@@ -508,7 +567,7 @@ void wh_sink_end_keep(struct wh_sink *sink)
 {
 	struct wh_sink_keep *keep = &sink->keep;
 
-	if (!keep->on)
+	if (!keep->on && !wh_sink_joins(sink))
 		return;
 	for (uint32_t i = 0; i < WH_SINK_LARGE_MAX; i++) {
 		struct wh_large *file = &sink->large[i];

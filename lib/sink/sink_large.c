@@ -16,6 +16,7 @@ struct wh_staged wh_large_entry(const struct wh_sink *sink, const struct wh_larg
 		.kept = file->kept,
 		.only_new = file->only_new,
 		.row = file->row,
+		.ranges = file->ranges,
 		.lock_fd = -1,
 		.path = sink->large_paths[file - sink->large],
 		.path_bytes = file->path_bytes,
@@ -120,14 +121,15 @@ void wh_sink_raw_done(struct wh_sink *sink, uint32_t bytes)
 
 bool wh_sink_keeps(const struct wh_sink *sink, const struct wh_large *file)
 {
-	return sink->keep.on && !wh_large_is_segment(file) && !file->is_stream &&
-	       file->size_bytes > sink->config.keeping.batch_bytes;
+	return file->is_shared ||
+	       (sink->keep.on && !wh_large_is_segment(file) && !file->is_stream &&
+		       file->size_bytes > sink->config.keeping.batch_bytes);
 }
 
 bool wh_large_stays(const struct wh_large *file)
 {
-	return file->kept && file->row != 0 &&
-	       (file->error == -ECANCELED || wh_is_full(file->error));
+	return file->is_shared || (file->kept && file->row != 0 &&
+					  (file->error == -ECANCELED || wh_is_full(file->error)));
 }
 
 /* The row of a split file belongs to its lead lane. */

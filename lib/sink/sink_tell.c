@@ -183,28 +183,43 @@ void wh_sink_tell_skipped(struct wh_sink *sink, const struct wh_staged *file)
 	report(sink, &result, file->path, file->path_bytes);
 }
 
-/* Counts and reports a file that is written, or in a dry run would be. */
-static void note_file(struct wh_sink *sink, const struct wh_staged *file, bool would)
+/* How many bytes of the file are this job's. */
+static uint64_t bytes_of(const struct wh_sink *sink, const struct wh_staged *file)
 {
-	struct wh_file_result result = {
-		.kind = WH_ENTRY_FILE, .bytes = file->bytes, .would = would};
+	uint64_t from;
 
+	return wh_sink_joins(sink) ? wh_choice_range(&sink->config.choice, file->bytes, &from)
+				   : file->bytes;
+}
+
+/* Counts and reports a file that is written, or in a dry run would be. */
+static void note_file(
+	struct wh_sink *sink, const struct wh_staged *file, struct wh_file_result result)
+{
 	if (file->kind != WH_ENTRY_FILE)
 		return;
+	result.kind = WH_ENTRY_FILE;
+	result.bytes = bytes_of(sink, file);
 	sink->progress.totals.files++;
-	sink->progress.totals.bytes += file->bytes;
+	sink->progress.totals.bytes += result.bytes;
 	report(sink, &result, file->path, file->path_bytes);
 }
 
 void wh_sink_tell_would(struct wh_sink *sink, const struct wh_staged *file)
 {
 	answer_outcome(sink, file->id, WH_OUTCOME_WOULD, 0, WH_DOING_NOTHING);
-	note_file(sink, file, true);
+	note_file(sink, file, (struct wh_file_result){.would = true});
+}
+
+void wh_sink_tell_kept(struct wh_sink *sink, const struct wh_staged *file)
+{
+	answer_outcome(sink, file->id, WH_OUTCOME_KEPT, 0, WH_DOING_NOTHING);
+	note_file(sink, file, (struct wh_file_result){.kept = true});
 }
 
 void wh_sink_note_written(struct wh_sink *sink, const struct wh_staged *file)
 {
-	note_file(sink, file, false);
+	note_file(sink, file, (struct wh_file_result){0});
 }
 
 bool wh_sink_tell_removed(struct wh_sink *sink, const char *path, enum wh_entry_kind kind)

@@ -42,6 +42,7 @@ struct wh_file_result {
 	uint64_t bytes;
 	bool skipped;
 	bool would;    /* would be sent, if this were not a dry run */
+	bool kept;     /* a range of the file, which has no name before the others have come */
 	bool removed;  /* at the sink, or would be: the source does not have it */
 	int error;     /* 0: done; else a positive errno */
 	uint8_t doing; /* enum wh_doing */

@@ -9,6 +9,9 @@
 /* Most records of the sink, and files whose outcome one of them reports, per poll. */
 #define ANSWERS_PER_POLL 64
 
+/* Instead of an outcome: COMMITTED has reported it. */
+#define WRITTEN ((enum wh_outcome_status)0)
+
 /* The announced file, which is answered now; NULL: there is none. */
 static struct wh_source_asked *take_answer(struct wh_source *source, uint64_t id)
 {
@@ -69,9 +72,11 @@ static bool is_dry(const struct wh_source *source)
 	return wh_choice_has(&source->config.choice, WH_CHOICE_DRY);
 }
 
-static void tell(struct wh_source *source, struct wh_ledger_entry *entry, bool skipped, int error,
-	uint8_t doing)
+static void tell(struct wh_source *source, struct wh_ledger_entry *entry,
+	enum wh_outcome_status status, int error, uint8_t doing)
 {
+	bool skipped = status == WH_OUTCOME_SKIPPED;
+
 	if (entry->is_told)
 		return;
 	entry->is_told = true;
@@ -81,6 +86,7 @@ static void tell(struct wh_source *source, struct wh_ledger_entry *entry, bool s
 				       .bytes = entry->size_bytes,
 				       .skipped = skipped,
 				       .would = is_dry(source) && !skipped && error == 0,
+				       .kept = status == WH_OUTCOME_KEPT,
 				       .error = error,
 				       .doing = doing,
 				       .at_peer = error != 0,
@@ -97,7 +103,15 @@ static void tell(struct wh_source *source, struct wh_ledger_entry *entry, bool s
  */
 static bool may_stay(const struct wh_source *source, const struct wh_source_asked *file)
 {
-	return source->config.choice.wishes != 0 && file->state == WH_ASKED_OUT;
+	return (source->config.choice.wishes != 0 || wh_source_joins(source)) &&
+	       file->state == WH_ASKED_OUT;
+}
+
+/* Only a range that was sent to its end is kept. */
+static bool may_be_kept(const struct wh_source *source, const struct wh_ledger_entry *entry)
+{
+	return wh_source_joins(source) && entry->kind == WH_ENTRY_FILE &&
+	       entry->asked == WH_LEDGER_NO_ASKED;
 }
 
 static bool take_outcome(struct wh_source *source, const struct wh_record *record)
@@ -105,7 +119,8 @@ static bool take_outcome(struct wh_source *source, const struct wh_record *recor
 	struct wh_ledger_entry *entry = wh_source_find_open(source, record->outcome.id);
 	bool skipped = record->outcome.status == WH_OUTCOME_SKIPPED;
 
-	if (entry == NULL || (record->outcome.status == WH_OUTCOME_WOULD && !is_dry(source)))
+	if (entry == NULL || (record->outcome.status == WH_OUTCOME_WOULD && !is_dry(source)) ||
+		(record->outcome.status == WH_OUTCOME_KEPT && !may_be_kept(source, entry)))
 		return false;
 	if (entry->asked != WH_LEDGER_NO_ASKED) {
 		struct wh_source_asked *file = &source->asked[entry->asked];
@@ -118,7 +133,8 @@ static bool take_outcome(struct wh_source *source, const struct wh_record *recor
 			file->is_cancelled = true;
 	}
 	entry->has_outcome = true;
-	tell(source, entry, skipped, record->outcome.error, record->outcome.doing);
+	tell(source, entry, (enum wh_outcome_status)record->outcome.status, record->outcome.error,
+		record->outcome.doing);
 	return true;
 }
 
@@ -238,7 +254,8 @@ static int32_t follow(struct wh_source *source)
 			wh_source_fail(source, -EPROTO);
 			break;
 		}
-		tell(source, entry, entry->is_same, 0, WH_DOING_NOTHING);
+		tell(source, entry, entry->is_same ? WH_OUTCOME_SKIPPED : WRITTEN, 0,
+			WH_DOING_NOTHING);
 		if (entry->goes)
 			wh_source_remove(source, entry);
 		wh_ledger_drop_first(ledger);

@@ -32,6 +32,16 @@ bool wh_source_entry_has_room(struct wh_source *source)
 	return error == 0 && wh_source_has_room(source, wh_record_bytes(&source->record));
 }
 
+/* How many bytes of the file are sent. */
+static uint64_t range_bytes(const struct wh_source *source, const struct wh_entry *entry)
+{
+	uint64_t from;
+
+	return wh_source_joins(source)
+		       ? wh_choice_range(&source->config.choice, entry->size_bytes, &from)
+		       : entry->size_bytes;
+}
+
 struct wh_ledger_entry *wh_source_put_entry(struct wh_source *source)
 {
 	const struct wh_entry *entry = &source->record.entry;
@@ -42,7 +52,7 @@ struct wh_ledger_entry *wh_source_put_entry(struct wh_source *source)
 		wh_ledger_add(&source->ledger, entry->path, entry->path_bytes);
 
 	booked->kind = entry->kind;
-	booked->size_bytes = entry->size_bytes;
+	booked->size_bytes = range_bytes(source, entry);
 	booked->given = source->item.given;
 	booked->mtime_s = entry->mtime_s;
 	booked->mtime_ns = entry->mtime_ns;
@@ -54,7 +64,7 @@ struct wh_ledger_entry *wh_source_put_entry(struct wh_source *source)
 	booked->is_told = entry->content == WH_CONTENT_SEGMENT; /* its lead lane reports it */
 	if (entry->kind == WH_ENTRY_FILE && entry->content != WH_CONTENT_SEGMENT) {
 		source->progress.files_found++;
-		source->progress.bytes_found += entry->size_bytes;
+		source->progress.bytes_found += booked->size_bytes;
 	}
 	return booked;
 }
@@ -81,6 +91,11 @@ void wh_source_put_asking(struct wh_source *source, struct wh_split *split, int 
 		.segment = {.end = entry->size_bytes},
 		.base = entry->content == WH_CONTENT_ASK ? source->item_base : 0,
 	};
+	if (wh_source_joins(source)) {
+		file->segment.from = source->item_base;
+		file->segment.end = source->item_base + range_bytes(source, entry);
+		file->base = 0;
+	}
 	if (split != NULL) {
 		WH_ASSERT(source->splits_count < WH_SPLITS_MAX);
 		file->segment = wh_segment_of(entry->size_bytes, config->lanes, config->lane);

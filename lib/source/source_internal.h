@@ -195,6 +195,12 @@ static inline bool wh_source_has_range(const struct wh_source *source)
 	return source->config.choice.has_range && !source->config.is_pipe;
 }
 
+/* The range goes into the file that the sink makes of all ranges, not into one of its own. */
+static inline bool wh_source_joins(const struct wh_source *source)
+{
+	return source->config.choice.join != NULL;
+}
+
 /* source_put.c: chunks, records into them, outcomes to the app. */
 void wh_source_fail(struct wh_source *source, int error);
 bool wh_source_has_room(struct wh_source *source, uint32_t bytes);

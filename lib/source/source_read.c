@@ -99,7 +99,7 @@ static int32_t prove(struct wh_source *source)
 
 /*
  * An existing file is compared as a whole, whatever is sent of it. If only a range of the file is
- * sent, nothing is resumed: what the sink has may be of another range.
+ * sent as a file, nothing is resumed: what the sink has may be of another range.
  */
 static void begin_file(struct wh_source *source)
 {
@@ -123,7 +123,7 @@ static void begin_file(struct wh_source *source)
 		wh_source_begin_blocks(source);
 	} else if (file->is_taken) {
 		send_behind_ahead(source);
-	} else if (file->resume != WH_RESUME_OFF && !ranged) {
+	} else if (file->resume != WH_RESUME_OFF && (!ranged || wh_source_joins(source))) {
 		begin_resumed(source);
 	} else {
 		send_from(source, file->segment.from);

@@ -165,7 +165,8 @@ static struct wh_entry *begin_ask(struct wh_source *source)
 
 	entry->kind = WH_ENTRY_FILE;
 	entry->content = WH_CONTENT_ASK;
-	entry->size_bytes = find_range(source);
+	entry->size_bytes = wh_source_joins(source) ? (uint64_t)source->item_status.st_size
+						    : find_range(source);
 	entry->hole_bytes = wh_source_has_range(source) ? 0 : hole_bytes(&source->item_status);
 	entry->inode = source->item_status.st_ino;
 	entry->ctime_s = source->item_status.st_ctim.tv_sec;
@@ -319,7 +320,11 @@ static bool put_file(struct wh_source *source)
 	if (!wh_choice_takes_file(&source->config.choice, &source->item_status) ||
 		wh_source_defer_link(source, &source->item_status))
 		return true;
-	if (find_range(source) > source->inline_bytes_max ||
+	if (wh_source_joins(source) && find_range(source) == 0) {
+		spoil(source, ERANGE, WH_DOING_READING);
+		return put_fault(source);
+	}
+	if (wh_source_joins(source) || find_range(source) > source->inline_bytes_max ||
 		(wh_choice_has(&source->config.choice, WH_CHOICE_DRY) &&
 			source->item_status.st_size > 0))
 		return put_ask(source);

@@ -181,7 +181,7 @@ static int folder_of(const struct wh_stage *stage, bool kept)
 	return kept ? stage->parts_fd : stage->fd;
 }
 
-/* Complete files that were kept: those that the journal does not know are removed. */
+/* Complete files that were kept: those that no notes know are removed. */
 static void leave_kept(const struct wh_stage *stage, const struct batch *batch)
 {
 	char text[NUMBER_TEXT_MAX];
@@ -191,7 +191,7 @@ static void leave_kept(const struct wh_stage *stage, const struct batch *batch)
 
 		if (!file->kept)
 			continue;
-		if (file->row == 0)
+		if (file->row == 0 && file->ranges == 0)
 			unlinkat(stage->parts_fd, number_text(text, file->number), 0);
 		if (file->lock_fd >= 0)
 			close(file->lock_fd);

@@ -50,6 +50,7 @@ struct wh_staged {
 	bool kept;        /* in the folder of parts */
 	bool only_new;    /* must not replace anything */
 	int64_t row;      /* in the journal, if kept; 0: none */
+	uint64_t ranges;  /* whose notes have that hash, if kept (journal/range_notes.h); 0: none */
 	int lock_fd;      /* if kept: keeps it locked until it is renamed or removed; -1: none */
 	const char *path; /* as in the bundle */
 };

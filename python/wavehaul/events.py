@@ -69,8 +69,9 @@ class StartEvent(Event):
 
 @dataclass(frozen=True)
 class FileEvent(Event):
-    """A file is `done`, `skipped`, `failed`, `would go`, `removed`
-    or `would be removed`."""
+    """A file is `done`, `skipped`, `failed`, `would go`, `removed`,
+    `would be removed`, or of a --join `kept`: others of its ranges are
+    not there yet."""
 
     path: str
     status: str

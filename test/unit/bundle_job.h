@@ -35,6 +35,7 @@ struct lane {
 	uint64_t told[2]; /* files, by source and sink */
 	uint64_t failed[2];
 	uint64_t skipped[2];
+	uint64_t kept[2];
 };
 
 struct job {
@@ -53,6 +54,8 @@ struct job {
 	enum wh_resume resume;
 	uint64_t extent_bytes_max;
 	uint32_t wishes;                      /* enum wh_wish */
+	const char *join;                     /* NULL: files are whole */
+	struct wh_segment range;              /* with `join`: of each file */
 	struct wh_blocks_account accounts[2]; /* of sources and sinks */
 };
 
@@ -60,6 +63,7 @@ static inline void note(struct lane *lane, int side, const struct wh_file_result
 {
 	lane->failed[side] += result->error != 0;
 	lane->skipped[side] += result->skipped;
+	lane->kept[side] += result->kept;
 	lane->told[side] += result->error == 0 && !result->skipped;
 }
 
@@ -81,6 +85,17 @@ static inline void fill(
 		chunks[i].slot = i;
 		CU_ASSERT_FATAL(chunks[i].data != NULL && wh_fifo_push(free, &chunks[i]));
 	}
+}
+
+static inline struct wh_choice choice_of(const struct job *job)
+{
+	return (struct wh_choice){
+		.wishes = job->wishes,
+		.join = job->join,
+		.has_range = job->join != NULL,
+		.range_from = job->range.from,
+		.range_end = job->range.end,
+	};
 }
 
 static inline void open_sink(struct lane *lane, struct job *job, int root_fd, bool as_name)
@@ -106,7 +121,7 @@ static inline void open_sink(struct lane *lane, struct job *job, int root_fd, bo
 		.lanes = job->count,
 		.room = &job->room,
 		.keeping = job->keeping,
-		.choice = {.wishes = job->wishes},
+		.choice = choice_of(job),
 		.block_seed = SEED,
 		.account = job->accounts[1],
 		.context = lane,
@@ -134,7 +149,7 @@ static inline void open_source(struct lane *lane, struct job *job, const char *c
 		.resume = job->resume,
 		.extent_bytes_max = job->extent_bytes_max,
 		.entries_max = job->entries_max,
-		.choice = {.wishes = job->wishes},
+		.choice = choice_of(job),
 		.block_seed = SEED,
 		.account = job->accounts[0],
 		.free = &lane->free,
@@ -263,6 +278,7 @@ static inline void run(struct job *job)
 		CU_ASSERT(wh_fifo_count(&lane->answer_free) == ANSWERS);
 		CU_ASSERT(lane->told[0] == lane->told[1]);
 		CU_ASSERT(lane->skipped[0] == lane->skipped[1]);
+		CU_ASSERT(lane->kept[0] == lane->kept[1]);
 		CU_ASSERT(lane->failed[0] == lane->failed[1]);
 		CU_ASSERT(memcmp(&sink->totals, &source->totals, sizeof(sink->totals)) == 0);
 	}

@@ -94,6 +94,7 @@ bool wh_point_take_fleet(struct wh_point *point, struct wh_taker *taker)
 	fleet->spread = wh_take_number(taker, "spread", 0, 0, 10);
 	fleet->shards.max = take_count(taker, "shards", 1000, 100000);
 	fleet->shards.grain_bytes = wh_take_count(taker, "shard_size", 10000000000, 1, INT64_MAX);
+	fleet->shards.divides = true;
 	fleet->shards.grain_files = take_count(taker, "shard_files", 10000, WH_SHARD_FILES_MAX);
 	if (fleet->files > (uint64_t)fleet->shards.max * WH_SHARD_FILES_MAX)
 		wh_take_refuse(taker, "files", "is more than 100000 for each of the shards");

@@ -235,7 +235,8 @@ struct wh_settings {
 	uint64_t max_bytes;
 	uint64_t newer_s; /* seconds since 1970; 0: any */
 	uint64_t range_from;
-	uint64_t range_bytes; /* 0: to the end */
+	uint64_t range_bytes;              /* 0: to the end */
+	char join[WH_SETTINGS_TEXT_BYTES]; /* "": the range is a file of its own */
 	bool update;
 	bool ignore_existing;
 	bool quick_check;
@@ -243,7 +244,7 @@ struct wh_settings {
 	char files_from[WH_SETTINGS_TEXT_BYTES]; /* "": no file with names of files */
 	bool relative;                           /* paths keep their folders */
 	bool nul;                                /* names end with NUL instead of a newline */
-	char digest[WH_SETTINGS_TEXT_BYTES];     /* report/report_checksum.h */
+	char digest[WH_SETTINGS_TEXT_BYTES];     /* file/file_checksum.h */
 	char manifest[WH_SETTINGS_TEXT_BYTES];
 	char expect[WH_SETTINGS_TEXT_BYTES];
 	bool remove; /* files that the source does not have */
@@ -306,6 +307,8 @@ struct wh_settings {
 	char licenses[WH_SETTINGS_TEXT_BYTES];
 	char exclude_nodes[WH_SETTINGS_TEXT_BYTES];
 	char deadline[WH_SETTINGS_TEXT_BYTES];
+	uint64_t every_ns; /* 0: once */
+	char page[WH_SETTINGS_TEXT_BYTES];
 
 	/* report */
 	char by[WH_SETTINGS_TEXT_BYTES];

@@ -86,5 +86,11 @@
 		.help = "nodes that get no shard"}, \
 	{IN("fleet"), FIELD(deadline), .flag = "by", TEXT, .verbs = FLEET, \
 		.argument = "TIME", .example = "Thu 08:00", \
-		.help = "scan, send, get: say whether all can be there by then, or warn"}
+		.help = "scan, send, get: say whether all can be there by then, or warn"}, \
+	{IN("fleet"), FIELD(every_ns), .flag = "every", .verbs = FLEET, \
+		TIME(WH_NS_PER_S, 3600 * WH_NS_PER_S), .argument = "TIME", .example = "5s", \
+		.help = "status: say it again and again, until nothing runs or waits"}, \
+	{IN("fleet"), FIELD(page), .flag = "page", PATH, .verbs = FLEET, .argument = "FILE", \
+		.example = "/srv/www/run42.html", \
+		.help = "status: also write it as a page for browsers, which renews itself"}
 /* clang-format on */

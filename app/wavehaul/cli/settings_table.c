@@ -449,12 +449,18 @@ const struct wh_setting wh_settings_table[] = {
 		.argument = "WHEN", .example = "2h",
 		.help = "only files changed since: 90s, 15m, 2h or 7d ago; a local date and\n"
 			"time, as 2026-11-22 or 2026-11-22T18:30; or @ and seconds since 1970"},
-	{IN("choice"), FIELD(range_from), .flag = "offset", .verbs = WH_VERB_GET | WH_VERB_JOB,
+	{IN("choice"), FIELD(range_from), .flag = "offset", .verbs = ORDERED,
 		SIZE(0, INT64_MAX / 2), .standard = "0", .argument = "SIZE", .example = "800M",
-		.help = "of the file that goes to - only what is from this byte on"},
-	{IN("choice"), FIELD(range_bytes), .flag = "length", .verbs = WH_VERB_GET | WH_VERB_JOB,
+		.help = "of the file that goes to -, or with --join, only what is from this byte\n"
+			"on"},
+	{IN("choice"), FIELD(range_bytes), .flag = "length", .verbs = ORDERED,
 		SIZE(1, INT64_MAX / 2), .argument = "SIZE", .example = "4K",
 		.help = "and only so many bytes; only these are moved"},
+	{IN("choice"), FIELD(join), .flag = "join", TEXT, .verbs = WH_VERB_SEND | WH_VERB_JOB,
+		.argument = "WORD", .example = "e5b1c2d0a94f47be",
+		.help = "the target keeps these bytes of the file until other sends with this\n"
+			"word, from any host, have brought the rest; 16 to 32 letters and digits\n"
+			"that nobody guesses"},
 	{IN("choice"), FIELD(update), .flag = "update", SWITCH, .verbs = ORDERED,
 		.help = "do not replace files that are newer at the target"},
 	{IN("choice"), FIELD(ignore_existing), .flag = "ignore-existing", SWITCH, .verbs = ORDERED,

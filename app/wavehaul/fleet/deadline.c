@@ -28,26 +28,38 @@ json_t *wh_deadline_look(int64_t by_s, int64_t now_s, uint64_t bytes_left, doubl
 			      : json_null());
 }
 
-void wh_deadline_print(const json_t *deadline, const char *has)
+bool wh_deadline_text(const json_t *deadline, const char *has, char text[WH_DEADLINE_TEXT_BYTES])
 {
 	const json_t *met = json_object_get(deadline, "met");
 	double needs_bps = json_number_value(json_object_get(deadline, "needs_bps"));
 	double has_bps = json_number_value(json_object_get(deadline, "has_bps"));
 	char by[WH_MOMENT_BYTES], done[WH_MOMENT_BYTES];
 	char needs[WH_UNITS_MAX], rate[WH_UNITS_MAX];
+	bool is_over = json_is_null(json_object_get(deadline, "needs_bps"));
 
 	wh_moment_text((int64_t)wh_json_count(deadline, "by_s"), by);
 	wh_moment_text((int64_t)wh_json_count(deadline, "done_s"), done);
 	wh_format_rate(needs, sizeof(needs), needs_bps);
 	wh_format_rate(rate, sizeof(rate), has_bps);
-	if (json_is_null(json_object_get(deadline, "needs_bps")))
-		wh_say("late: it was to be done by %s", by);
-	else if (json_is_false(met))
-		wh_say("late: by %s it needs %s in the mean, %s %s: done by %s", by, needs, has,
-			rate, done);
+	text[0] = '\0';
+	if (is_over)
+		snprintf(text, WH_DEADLINE_TEXT_BYTES, "late: it was to be done by %s", by);
 	else if (json_is_null(met))
-		printf("by %s it needs %s in the mean; no rate is known\n", by, needs);
-	else if (needs_bps > 0)
-		printf("by %s it needs %s in the mean, %s %s: done by %s\n", by, needs, has, rate,
-			done);
+		snprintf(text, WH_DEADLINE_TEXT_BYTES,
+			"by %s it needs %s in the mean; no rate is known", by, needs);
+	else if (json_is_false(met) || needs_bps > 0)
+		snprintf(text, WH_DEADLINE_TEXT_BYTES,
+			"%sby %s it needs %s in the mean, %s %s: done by %s",
+			json_is_false(met) ? "late: " : "", by, needs, has, rate, done);
+	return is_over || json_is_false(met);
+}
+
+void wh_deadline_print(const json_t *deadline, const char *has)
+{
+	char text[WH_DEADLINE_TEXT_BYTES];
+
+	if (wh_deadline_text(deadline, has, text))
+		wh_say("%s", text);
+	else if (text[0] != '\0')
+		printf("%s\n", text);
 }

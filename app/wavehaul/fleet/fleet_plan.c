@@ -12,7 +12,7 @@
 #include "cli/json.h"
 #include "cli/whole_file.h"
 
-#define FORMAT      1
+#define FORMAT      2
 #define PLACE_CHARS 32 /* of "/state/N.sums" */
 
 static int take_folder(struct wh_plan *plan, const char *folder)
@@ -130,6 +130,51 @@ uint32_t wh_plan_shards(const struct wh_plan *plan)
 const json_t *wh_plan_shard(const struct wh_plan *plan, uint32_t shard)
 {
 	return json_array_get(json_object_get(plan->json, "shards"), shard);
+}
+
+json_t *wh_plan_shard_json(const struct wh_shard *shard)
+{
+	const struct wh_shard_version *version = &shard->version;
+	json_t *json = json_pack(
+		"{s:I, s:I}", "files", (json_int_t)shard->files, "bytes", (json_int_t)shard->bytes);
+
+	if (shard->end > 0)
+		json_object_set_new(json, "range",
+			json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "from", (json_int_t)shard->from,
+				"end", (json_int_t)shard->end, "of_bytes",
+				(json_int_t)version->bytes, "inode", (json_int_t)version->inode,
+				"mtime_ns", (json_int_t)version->mtime_ns, "ctime_ns",
+				(json_int_t)version->ctime_ns));
+	return json;
+}
+
+bool wh_plan_range(const struct wh_plan *plan, uint32_t shard, struct wh_shard *range)
+{
+	const json_t *json = json_object_get(wh_plan_shard(plan, shard), "range");
+
+	*range = (struct wh_shard){
+		.from = wh_json_count(json, "from"),
+		.end = wh_json_count(json, "end"),
+		.version = {.inode = (uint64_t)json_integer_value(json_object_get(json, "inode")),
+			.mtime_ns = json_integer_value(json_object_get(json, "mtime_ns")),
+			.ctime_ns = json_integer_value(json_object_get(json, "ctime_ns")),
+			.bytes = wh_json_count(json, "of_bytes")},
+	};
+	return json != NULL;
+}
+
+uint32_t wh_plan_file_shards(const struct wh_plan *plan, uint32_t *shard)
+{
+	struct wh_shard range;
+	uint32_t count = 0;
+
+	while (wh_plan_range(plan, *shard, &range) && range.from > 0 && *shard > 0)
+		(*shard)--;
+	do
+		count++;
+	while (range.end > 0 && *shard + count < wh_plan_shards(plan) &&
+		wh_plan_range(plan, *shard + count, &range) && range.from > 0);
+	return count;
 }
 
 void wh_plan_path(const struct wh_plan *plan, uint32_t shard, const char *room, const char *end,

@@ -19,6 +19,8 @@
 
 #include <jansson.h>
 
+#include "fleet/shards.h"
+
 struct wh_plan {
 	char folder[PATH_MAX]; /* absolute */
 	json_t *json;
@@ -55,6 +57,15 @@ uint32_t wh_plan_shards(const struct wh_plan *plan);
 
 /* Names and bytes that a shard has. */
 const json_t *wh_plan_shard(const struct wh_plan *plan, uint32_t shard);
+
+/* A shard as plan.json has it. */
+json_t *wh_plan_shard_json(const struct wh_shard *shard);
+
+/* Whether the shard is a range of a file; which range, and of which version of it. */
+bool wh_plan_range(const struct wh_plan *plan, uint32_t shard, struct wh_shard *range);
+
+/* *shard becomes the first of the shards that have ranges of the same file; their number. */
+uint32_t wh_plan_file_shards(const struct wh_plan *plan, uint32_t *shard);
 
 /* A path in the folder: "state/7.log". Lists of names are there once for all sites. */
 void wh_plan_path(const struct wh_plan *plan, uint32_t shard, const char *room, const char *end,

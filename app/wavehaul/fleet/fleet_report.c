@@ -6,11 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/plain_text.h"
+#include "file/all_bytes.h"
+#include "file/file_checksum.h"
 #include "fleet/charged.h"
 #include "fleet/fleet_tell.h"
 #include "fleet/nodes.h"
@@ -64,6 +68,105 @@ static void print_line(char *line, const json_t *begin)
 		wh_plain_text(line + sum_chars + 2, false, plain, sizeof(plain)));
 }
 
+/* What the lines of the ranges of one file say together. */
+struct joined {
+	int fd; /* their checksums, as bytes */
+	uint32_t ranges;
+	json_t *nodes; /* as keys, in order */
+	json_t *receivers;
+	char name[WH_PATH_BYTES_MAX * 2 + 4]; /* as it stands in a line */
+};
+
+static bool add_sum(int fd, const char *text, size_t chars)
+{
+	uint8_t bytes[WH_CHECKSUM_TEXT_BYTES / 2];
+	size_t count = chars / 2;
+
+	if (count > sizeof(bytes))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (sscanf(text + 2 * i, "%2hhx", &bytes[i]) != 1)
+			return false;
+	return wh_write_all(fd, bytes, count) == 0;
+}
+
+static bool add_range(struct joined *joined, const struct wh_plan *plan, uint32_t shard)
+{
+	char path[PATH_MAX], line[sizeof(joined->name) + WH_CHECKSUM_TEXT_BYTES + 4] = "";
+	const char *at = line;
+	struct wh_shard_past past;
+	FILE *file;
+	bool good;
+
+	wh_plan_path(plan, shard, "state", ".sums", path);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return wh_fail(false, "cannot read %s: %s", path, strerror(errno));
+	good = fgets(line, sizeof(line), file) != NULL;
+	fclose(file);
+	at += line[0] == '\\';
+	line[strcspn(line, "\n")] = '\0';
+	good = good && strcspn(at, " ") + 2 < strlen(at) &&
+	       add_sum(joined->fd, at, strcspn(at, " "));
+	if (!good)
+		return wh_fail(false, "%s has no checksum", path);
+	strcpy(joined->name, at + strcspn(at, " ") + 2);
+	wh_shard_past_read(&past, plan, shard);
+	json_object_set_new(joined->nodes, wh_json_text(past.begin, "node"), json_null());
+	json_object_set_new(joined->receivers, wh_json_text(past.begin, "receiver"), json_null());
+	wh_shard_past_free(&past);
+	joined->ranges++;
+	return true;
+}
+
+static void print_keys(json_t *object)
+{
+	const char *key, *comma = "";
+	json_t *value;
+
+	json_object_foreach(object, key, value)
+	{
+		printf("%s%s", comma, key);
+		comma = ",";
+	}
+	printf("  ");
+}
+
+/* One checksum of those of the ranges, in their order, and how many these are. */
+static bool print_joined(struct joined *joined, enum wh_checksum kind)
+{
+	char sum[WH_CHECKSUM_TEXT_BYTES], plain[4 * sizeof(joined->name)];
+
+	if (lseek(joined->fd, 0, SEEK_SET) != 0 ||
+		wh_checksum_of(joined->fd, UINT64_MAX, kind, NULL, sum) != 0)
+		return wh_fail(false, "cannot sum the checksums of %s",
+			wh_plain_text(joined->name, true, plain, sizeof(plain)));
+	printf("%s-%u  ", sum, joined->ranges);
+	print_keys(joined->nodes);
+	print_keys(joined->receivers);
+	printf("%s\n", wh_plain_text(joined->name, false, plain, sizeof(plain)));
+	return true;
+}
+
+/* A file of which all ranges have arrived. */
+static bool print_ranges(const struct wh_plan *plan, uint32_t first, uint32_t count)
+{
+	struct joined joined = {.fd = memfd_create("sums", MFD_CLOEXEC),
+		.nodes = json_object(),
+		.receivers = json_object()};
+	enum wh_checksum kind;
+	bool good = joined.fd >= 0 && wh_checksum_find(wh_json_text(plan->json, "digest"), &kind);
+
+	for (uint32_t i = first; good && i < first + count; i++)
+		good = add_range(&joined, plan, i);
+	good = good && print_joined(&joined, kind);
+	json_decref(joined.nodes);
+	json_decref(joined.receivers);
+	if (joined.fd >= 0)
+		close(joined.fd);
+	return good;
+}
+
 static bool print_shard(const struct wh_plan *plan, uint32_t shard, const json_t *begin)
 {
 	char path[PATH_MAX];
@@ -88,14 +191,20 @@ int wh_fleet_report_print(const struct wh_plan *plan)
 	uint32_t left = 0;
 	bool good = true;
 
-	for (uint32_t i = 0; i < wh_plan_shards(plan); i++) {
+	for (uint32_t i = 0, count; i < wh_plan_shards(plan); i += count) {
+		uint32_t first = i, left_before = left;
 		struct wh_shard_past past;
 
-		wh_shard_past_read(&past, plan, i);
-		if (past.state == WH_SHARD_DONE)
-			good &= print_shard(plan, i, past.begin);
-		left += past.state != WH_SHARD_DONE;
-		wh_shard_past_free(&past);
+		count = wh_plan_file_shards(plan, &first);
+		for (uint32_t k = i; k < i + count; k++) {
+			wh_shard_past_read(&past, plan, k);
+			left += past.state != WH_SHARD_DONE;
+			if (count == 1 && past.state == WH_SHARD_DONE)
+				good &= print_shard(plan, k, past.begin);
+			wh_shard_past_free(&past);
+		}
+		if (count > 1 && left == left_before)
+			good &= print_ranges(plan, i, count);
 	}
 	fflush(stdout);
 	wh_fleet_charged_tell(charged);

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #include "fleet/fleet_plan.h"
 
@@ -15,6 +17,12 @@
  */
 json_t *wh_fleet_now(const struct wh_plan *plan);
 void wh_fleet_now_print(const json_t *now);
+
+/* The same as a page, which a browser asks for again after so many seconds. */
+void wh_fleet_page_write(FILE *to, const json_t *now, uint32_t again_s);
+
+/* Into that file, which is whole at any time. -1, or an exit status after a complaint. */
+int wh_fleet_page(const json_t *now, const char *name, uint32_t again_s);
 
 /* An object: each shard with its tries, the nodes and receivers, and where its checksums are. */
 json_t *wh_fleet_report(const struct wh_plan *plan, bool *all_done);

@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "bundle/record.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
+#include "journal/range_notes.h"
 
 #define RUN_FILES      64
 #define RUN_CHARS      (RUN_FILES * 1024)
@@ -64,14 +67,22 @@ static bool open_next(struct wh_shards *shards)
 	return true;
 }
 
+/* What shards of whole files have together. */
+static struct wh_shard whole_ones(const struct wh_shards *shards)
+{
+	return (struct wh_shard){.files = shards->sum.files - shards->ranged.files,
+		.bytes = shards->sum.bytes - shards->ranged.bytes};
+}
+
 /* As many as their mean allows. */
 static bool open_more(struct wh_shards *shards)
 {
-	uint64_t by_files = shards->sum.files / shards->grain_files;
-	uint64_t by_bytes = shards->sum.bytes / shards->grain_bytes;
+	const struct wh_shard whole = whole_ones(shards);
+	uint64_t by_files = whole.files / shards->grain_files;
+	uint64_t by_bytes = whole.bytes / shards->grain_bytes;
 	uint64_t wanted = 1 + (by_files > by_bytes ? by_files : by_bytes);
 
-	while (shards->count < wanted && shards->count < shards->max)
+	while (shards->count - shards->ranges < wanted && shards->count < shards->max)
 		if (!open_next(shards))
 			return false;
 	return true;
@@ -83,12 +94,11 @@ static bool open_more(struct wh_shards *shards)
  */
 static struct wh_shard *choose(const struct wh_shards *shards)
 {
-	double files = (double)shards->in_run.files /
-		       ((double)shards->sum.files * (double)shards->sum.files);
-	double bytes = shards->sum.bytes > 0
-			       ? (double)shards->in_run.bytes /
-					 ((double)shards->sum.bytes * (double)shards->sum.bytes)
-			       : 0;
+	const struct wh_shard sum = whole_ones(shards);
+	double files = (double)shards->in_run.files / ((double)sum.files * (double)sum.files);
+	double bytes = sum.bytes > 0 ? (double)shards->in_run.bytes /
+					       ((double)sum.bytes * (double)sum.bytes)
+				     : 0;
 	struct wh_shard *best = NULL;
 	double least = 0;
 
@@ -96,12 +106,20 @@ static struct wh_shard *choose(const struct wh_shards *shards)
 		struct wh_shard *shard = &shards->shard[i];
 		double load = files * (double)shard->files + bytes * (double)shard->bytes;
 
+		if (shard->end > 0)
+			continue;
 		if (best == NULL || load < least) {
 			best = shard;
 			least = load;
 		}
 	}
 	return best;
+}
+
+static bool cannot_write(const struct wh_shards *shards)
+{
+	return wh_fail(false, "cannot write the shards in %s: %s", shards->folder,
+		strerror(errno != 0 ? errno : ENOSPC));
 }
 
 static bool end_run(struct wh_shards *shards)
@@ -122,8 +140,7 @@ static bool end_run(struct wh_shards *shards)
 			shards->max, WH_SHARD_FILES_MAX);
 	if (shards->folder != NULL &&
 		write(shard->fd, shards->run, shards->run_chars) != (ssize_t)shards->run_chars)
-		return wh_fail(false, "cannot write the shards in %s: %s", shards->folder,
-			strerror(errno != 0 ? errno : ENOSPC));
+		return cannot_write(shards);
 	shard->files += shards->in_run.files;
 	shard->bytes += shards->in_run.bytes;
 	shards->in_run = (struct wh_shard){0};
@@ -131,11 +148,91 @@ static bool end_run(struct wh_shards *shards)
 	return true;
 }
 
+static int64_t ns_of(const struct timespec *time)
+{
+	return time->tv_sec * INT64_C(1000000000) + time->tv_nsec;
+}
+
+int wh_shard_look(const char *name, struct wh_shard_version *version)
+{
+	struct stat status;
+
+	if (stat(name, &status) != 0)
+		return -errno;
+	*version = (struct wh_shard_version){.inode = status.st_ino,
+		.mtime_ns = ns_of(&status.st_mtim),
+		.ctime_ns = ns_of(&status.st_ctim),
+		.bytes = (uint64_t)status.st_size};
+	return 0;
+}
+
+/*
+ * How large the ranges are: no smaller than a shard is in the mean so far, and the last one no
+ * larger. False: the file stays whole.
+ */
+static bool divide(struct wh_shards *shards, uint64_t bytes, uint64_t *range_bytes)
+{
+	uint64_t least = shards->grain_bytes, count;
+
+	least = wh_max_u64(least, shards->sum.bytes / shards->max);
+	least = wh_max_u64(least, WH_SHARD_RANGE_BYTES_MIN);
+	if (!shards->divides || bytes / 2 < least)
+		return false;
+	count = wh_min_u64(bytes / least, WH_SHARD_RANGES_MAX);
+	*range_bytes = (bytes / count / WH_RANGES_ALIGN_BYTES + 1) * WH_RANGES_ALIGN_BYTES;
+	if (shards->ranges + count <= shards->max / 2 && shards->count + count < shards->max)
+		return true;
+	shards->undivided++;
+	return false;
+}
+
+/* A file that grows or goes just now is one like others. */
+static bool is_as_scanned(const char *name, struct wh_shard_version *version)
+{
+	uint64_t bytes = version->bytes;
+
+	return wh_shard_look(name, version) == 0 && version->bytes == bytes;
+}
+
+/* Each range is a shard with the name. */
+static bool add_ranges(struct wh_shards *shards, const char *name, uint64_t range_bytes,
+	const struct wh_shard_version *version)
+{
+	uint64_t bytes = version->bytes;
+
+	size_t chars = strlen(name) + 1;
+
+	for (uint64_t from = 0; from < bytes; from += range_bytes) {
+		struct wh_shard *shard = &shards->shard[shards->count];
+
+		if (!open_next(shards))
+			return false;
+		if (shards->folder != NULL && write(shard->fd, name, chars) != (ssize_t)chars)
+			return cannot_write(shards);
+		shard->files = from == 0;
+		shard->from = from;
+		shard->end = wh_min_u64(from + range_bytes, bytes);
+		shard->bytes = shard->end - from;
+		shard->version = *version;
+		shards->ranges++;
+	}
+	shards->sum.files++;
+	shards->sum.bytes += bytes;
+	shards->ranged.files++;
+	shards->ranged.bytes += bytes;
+	return true;
+}
+
 bool wh_shards_add(struct wh_shards *shards, const char *name, uint64_t bytes)
 {
 	size_t chars = strlen(name) + 1;
+	struct wh_shard_version version = {.bytes = bytes};
+	uint64_t range_bytes;
 
 	WH_ASSERT(chars <= NAME_MAX_CHARS && shards->run_chars < RUN_CHARS);
+	if (divide(shards, bytes, &range_bytes) &&
+		(shards->folder == NULL || is_as_scanned(name, &version)))
+		return add_ranges(shards, name, range_bytes, &version);
 	if (shards->in_run.bytes + bytes > shards->grain_bytes / RUN_SHARE && !end_run(shards))
 		return false;
 	memcpy(shards->run + shards->run_chars, name, chars);
@@ -155,7 +252,8 @@ bool wh_shards_finish(struct wh_shards *shards)
 
 double wh_shards_balance(const struct wh_shards *shards, bool of_bytes)
 {
-	uint64_t sum = of_bytes ? shards->sum.bytes : shards->sum.files;
+	uint64_t sum = of_bytes ? shards->sum.bytes : whole_ones(shards).files;
+	uint32_t count = of_bytes ? shards->count : shards->count - shards->ranges;
 	uint64_t most = 0;
 
 	for (uint32_t i = 0; i < shards->count; i++) {
@@ -163,7 +261,7 @@ double wh_shards_balance(const struct wh_shards *shards, bool of_bytes)
 
 		most = one > most ? one : most;
 	}
-	return sum > 0 ? (double)most * shards->count / (double)sum : 1;
+	return sum > 0 ? (double)most * count / (double)sum : 1;
 }
 
 void wh_shards_free(struct wh_shards *shards)

@@ -28,6 +28,8 @@
 
 #define DIFFERING_MAX 10 /* are named */
 
+#define NONE UINT32_MAX
+
 /* Below the limits of a request, with room for options of get that are patterns. */
 #define GET_NAMES 1000
 #define GET_CHARS 12000
@@ -50,6 +52,9 @@ struct task {
 	uint64_t before;     /* bytes of the pieces before the one that a get asks for now */
 	json_t *differing;   /* of a check: names of files; NULL: it is none */
 	uint64_t differed;
+	bool is_range; /* of a file; a check is of the whole file */
+	struct wh_shard range;
+	bool kept; /* it arrived, and the receiver has no name for the file yet */
 };
 
 /* For the status: what the transfer tells each second. A reader sees a whole object. */
@@ -73,7 +78,9 @@ static void take_file(struct task *task, const char *line)
 	char path[WH_PATH_BYTES_MAX + 1], plain[4 * WH_PATH_BYTES_MAX + 1];
 	json_t *event = json_loads(line, 0, NULL);
 
-	if (event != NULL && strcmp(wh_json_text(event, "status"), "skipped") != 0) {
+	task->kept = strcmp(wh_json_text(event, "status"), "kept") == 0;
+	if (task->differing != NULL && event != NULL &&
+		strcmp(wh_json_text(event, "status"), "skipped") != 0) {
 		task->differed++;
 		wh_path_from_json(event, "path", path);
 		if (json_array_size(task->differing) < DIFFERING_MAX)
@@ -89,7 +96,7 @@ static void take_line(struct task *task, const char *line)
 	const char *what;
 
 	if (strncmp(line, FILE_EVENT, strlen(FILE_EVENT)) == 0) {
-		if (task->differing != NULL)
+		if (task->differing != NULL || task->is_range)
 			take_file(task, line);
 		return;
 	}
@@ -109,6 +116,19 @@ static void free_words(char **words)
 	free(words);
 }
 
+/* The last range goes to the end of the file: that is as it was planned. */
+static bool add_range(const struct task *task, char **words, size_t *count)
+{
+	const struct wh_shard *range = &task->range;
+
+	return asprintf(&words[(*count)++], "--join=%s", wh_json_text(task->plan->json, "join")) >=
+		       0 &&
+	       asprintf(&words[(*count)++], "--offset=%" PRIu64, range->from) >= 0 &&
+	       (range->end == range->version.bytes ||
+		       asprintf(&words[(*count)++], "--length=%" PRIu64,
+			       range->end - range->from) >= 0);
+}
+
 /* The words of send or get, without the names; the caller frees them. NULL: no memory. */
 static char **command_of(const struct task *task, const char *list, const char *sums)
 {
@@ -116,7 +136,7 @@ static char **command_of(const struct task *task, const char *list, const char *
 		task->own, task->gets ? "get" : "send", "--recursive", "--null", "--json-stream"};
 	const json_t *options = wh_plan_options(task->plan);
 	size_t given = json_array_size(options), count = 0;
-	char **words = calloc(given + sizeof(fixed) / sizeof(fixed[0]) + 4, sizeof(words[0]));
+	char **words = calloc(given + sizeof(fixed) / sizeof(fixed[0]) + 7, sizeof(words[0]));
 	bool good = words != NULL;
 
 	for (size_t i = 0; good && i < sizeof(fixed) / sizeof(fixed[0]); i++)
@@ -124,6 +144,7 @@ static char **command_of(const struct task *task, const char *list, const char *
 	for (size_t i = 0; good && i < given; i++)
 		good = (words[count++] = strdup(json_string_value(json_array_get(options, i)))) !=
 		       NULL;
+	good = good && (!task->is_range || add_range(task, words, &count));
 	if (good && asprintf(&words[count++], "--files-from=%s", list) >= 0 &&
 		asprintf(&words[count++], "--manifest=%s", sums) >= 0 &&
 		asprintf(&words[count++], "%s%s%s/", task->gets ? "" : task->address,
@@ -234,6 +255,75 @@ static int relay(struct task *task, const struct hop *hop)
 	return status;
 }
 
+static bool is_done(const struct wh_plan *plan, uint32_t shard)
+{
+	struct wh_shard_past past;
+
+	wh_shard_past_read(&past, plan, shard);
+	wh_shard_past_free(&past);
+	return past.state == WH_SHARD_DONE;
+}
+
+static bool are_done(const struct wh_plan *plan, uint32_t first, uint32_t count, uint32_t but)
+{
+	for (uint32_t i = first; i < first + count; i++)
+		if (i != but && !is_done(plan, i))
+			return false;
+	return true;
+}
+
+/* False after a complaint: ranges of two versions of a file would not go together. */
+static bool is_as_planned(const struct task *task, const char *names)
+{
+	char name[PATH_MAX + WH_PATH_BYTES_MAX + 4] = "", plain[4 * sizeof(name)];
+	struct wh_shard_version version = {0};
+	FILE *file = fopen(names, "re");
+
+	if (file != NULL) {
+		if (fread(name, 1, sizeof(name) - 1, file) == 0)
+			name[0] = '\0';
+		fclose(file);
+	}
+	if (wh_shard_look(name, &version) == 0 &&
+		memcmp(&version, &task->range.version, sizeof(version)) == 0)
+		return true;
+	return wh_fail(false,
+		"%s is no more as it was when the plan was made, so its ranges do not go together; "
+		"make a plan for it anew with `wavehaul fleet send`",
+		wh_plain_text(name, true, plain, sizeof(plain)));
+}
+
+/*
+ * A receiver keeps a range until all have come. The last one that comes gives the file its name, or
+ * a try of this one does, if it came at the same moment.
+ */
+static int run_range(struct task *task, const char *names, const char *sums)
+{
+	uint32_t first = task->shard, count = wh_plan_file_shards(task->plan, &first);
+
+	task->kept = true;
+	for (int i = 0; i < 2 && task->kept; i++) {
+		if (!is_as_planned(task, names))
+			return WH_EXIT_OTHER;
+
+		int status = run(task, names, sums);
+
+		if (status != WH_EXIT_OK)
+			return status;
+		if (task->kept && !are_done(task->plan, first, count, task->shard))
+			break;
+	}
+	if (!is_as_planned(task, names))
+		return WH_EXIT_OTHER;
+	if (task->kept && are_done(task->plan, first, count, task->shard))
+		return wh_fail(WH_EXIT_OTHER,
+			"all ranges of the file of shard %u have arrived, and it has no name: do "
+			"all "
+			"receivers write to one file system?",
+			task->shard);
+	return WH_EXIT_OK;
+}
+
 static int carry(struct task *task, const struct hop *hop)
 {
 	const struct wh_pieces_how how = {
@@ -249,7 +339,7 @@ static int carry(struct task *task, const struct hop *hop)
 		return wh_pieces_go(task->plan, task->shard, &how, get_piece, task);
 	wh_plan_path(task->plan, task->shard, "shards", "", names);
 	wh_plan_path(task->plan, task->shard, "state", ".sums", sums);
-	return run(task, names, sums);
+	return task->is_range ? run_range(task, names, sums) : run(task, names, sums);
 }
 
 static json_t *node_json(void)
@@ -296,15 +386,6 @@ static int note_end(const struct task *task, int status, bool passed)
 		if (task->end != NULL && json_object_get(task->end, kept[i]) != NULL)
 			json_object_set(event, kept[i], json_object_get(task->end, kept[i]));
 	return wh_shard_note(task->plan, task->shard, event);
-}
-
-static bool is_done(const struct wh_plan *plan, uint32_t shard)
-{
-	struct wh_shard_past past;
-
-	wh_shard_past_read(&past, plan, shard);
-	wh_shard_past_free(&past);
-	return past.state == WH_SHARD_DONE;
 }
 
 /* The receivers in service, as the file of the site is now. -1, or an exit status. */
@@ -394,6 +475,7 @@ static struct task *new_task(const struct wh_plan *plan, uint32_t shard)
 	task->plan = plan;
 	task->shard = shard;
 	task->gets = wh_plan_gets(plan);
+	task->is_range = wh_plan_range(plan, shard, &task->range);
 	if (readlink("/proc/self/exe", task->own, sizeof(task->own) - 1) > 0)
 		return task;
 	(void)wh_fail(-1, "/proc is not mounted");
@@ -458,16 +540,19 @@ int wh_fleet_check(const struct wh_plan *plan, uint32_t shard)
 {
 	struct task *task;
 	const char *receiver = "", *job = getenv("SLURM_ARRAY_JOB_ID");
+	uint32_t first = shard, count = wh_plan_file_shards(plan, &first);
 	uint64_t began_ns = wh_steady_ns();
 	int status;
 
-	if (!is_done(plan, shard))
+	if (!are_done(plan, first, count, NONE))
 		return wh_fail(WH_EXIT_PARTIAL, "shard %u is not done", shard);
 	task = new_task(plan, shard);
 	if (task == NULL)
 		return WH_EXIT_OTHER;
 	task->differing = json_array();
-	status = check_once(task, &receiver);
+	task->is_range = false;
+	/* The first range's check is of the whole file. */
+	status = shard == first ? check_once(task, &receiver) : WH_EXIT_OK;
 	if (status == WH_EXIT_OK && task->differed > 0)
 		status = WH_EXIT_VERIFY;
 	if (status != WH_EXIT_OK)

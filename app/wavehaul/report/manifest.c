@@ -197,6 +197,12 @@ int wh_manifest_open(
 
 	if (wrong != 0)
 		return wrong;
+	manifest->end = UINT64_MAX;
+	if (settings->join[0] != '\0') {
+		manifest->from = settings->range_from;
+		if (settings->range_bytes > 0)
+			manifest->end = manifest->from + settings->range_bytes;
+	}
 	if (settings->expect[0] != '\0') {
 		int status = read_expected(manifest, root_fd, settings->expect);
 
@@ -284,7 +290,13 @@ static void write_line(FILE *to, const char *path, const char *sum)
 static void sum_one(struct wh_manifest *manifest, const char *path, int fd)
 {
 	char sum[WH_CHECKSUM_TEXT_BYTES];
-	int rc = fd < 0 ? fd : wh_checksum_of(fd, manifest->kind, &manifest->stop, sum);
+	int rc = fd;
+
+	if (fd >= 0 && lseek(fd, (off_t)manifest->from, SEEK_SET) < 0)
+		rc = -errno;
+	if (rc >= 0)
+		rc = wh_checksum_of(
+			fd, manifest->end - manifest->from, manifest->kind, &manifest->stop, sum);
 
 	if (rc == -ECANCELED)
 		return;

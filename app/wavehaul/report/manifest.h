@@ -14,7 +14,7 @@
 
 #include "cli/settings.h"
 #include "cli/whole_file.h"
-#include "report/report_checksum.h"
+#include "file/file_checksum.h"
 
 struct wh_manifest_line {
 	char *path;
@@ -25,6 +25,8 @@ struct wh_manifest_line {
 struct wh_manifest {
 	bool on;
 	enum wh_checksum kind;
+	uint64_t from;      /* of each file, what is from here on ... */
+	uint64_t end;       /* ... to here */
 	FILE *to;           /* NULL: none is written */
 	bool appears_whole; /* `to` is whole.file; otherwise a pipe or a device */
 	struct wh_whole_file whole;

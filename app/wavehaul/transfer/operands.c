@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bundle/split.h"
 #include "cli/address_text.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
@@ -83,12 +85,32 @@ static int open_pipe(struct wh_wanted *wanted)
 	return 0;
 }
 
+/* NULL: nothing. */
+static const char *join_wrong(const struct wh_settings *settings, bool is_piped)
+{
+	char term[WH_SETTINGS_TEXT_BYTES + 1];
+
+	if (is_piped)
+		return "brings a range of a file, and - is a pipe";
+	if (settings->range_from % WH_SPLIT_ALIGN_BYTES != 0 ||
+		settings->range_bytes % WH_SPLIT_ALIGN_BYTES != 0)
+		return "needs an --offset and --length of whole MiB, as 800M";
+	snprintf(term, sizeof(term), "=%s", settings->join);
+	return wh_term_wrong(term);
+}
+
 bool wh_transfer_range_fits(const struct wh_settings *settings, bool is_piped)
 {
-	if (is_piped || (settings->range_from == 0 && settings->range_bytes == 0))
+	bool joins = settings->join[0] != '\0';
+	const char *wrong = joins ? join_wrong(settings, is_piped) : NULL;
+
+	if (wrong != NULL)
+		return wh_fail(false, "--join %s", wrong);
+	if (is_piped || joins || (settings->range_from == 0 && settings->range_bytes == 0))
 		return true;
 	return wh_fail(false,
-		"a part of a file goes to standard output: with --offset or --length, DEST is -");
+		"a part of a file goes to standard output: with --offset or --length, DEST is -, "
+		"or send has a --join");
 }
 
 const char *wh_transfer_pipe_wrong(const struct wh_settings *settings, const char *there)

@@ -113,6 +113,8 @@ static const char *status_of(const struct wh_file_result *result)
 		return "would go";
 	if (result->skipped || result->doing == WH_DOING_PASSING)
 		return "skipped";
+	if (result->kept)
+		return "kept";
 	return result->error != 0 ? "failed" : "done";
 }
 

@@ -133,6 +133,7 @@ bool wh_wanted_choice(
 	       (settings->range_bytes == 0 ||
 		       wh_terms_add_number(
 			       terms, ']', settings->range_from + settings->range_bytes)) &&
+	       (settings->join[0] == '\0' || wh_terms_add(terms, '=', settings->join)) &&
 	       (!settings->remove || wh_terms_add_number(terms, '!', settings->remove_max)) &&
 	       (!settings->backup || wh_terms_add(terms, '~', settings->suffix));
 	if (!fits)
@@ -141,9 +142,11 @@ bool wh_wanted_choice(
 
 	int rc = wh_choice_parse(choice, wishes, terms->term, terms->count);
 
-	if (rc != 0 && choice->has_range)
-		return wh_fail(false, "--offset and --length cannot be combined with options that "
-				      "look at what is there, or remove it");
+	if (rc != 0 && (choice->has_range || choice->join != NULL))
+		return wh_fail(false,
+			"%s cannot be combined with options that look at what is "
+			"there, or remove it",
+			choice->join != NULL ? "--join" : "--offset and --length");
 	WH_ASSERT(rc == 0); /* each was checked when it was given */
 	return true;
 }

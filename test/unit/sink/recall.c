@@ -74,12 +74,13 @@ static int make_part(uint32_t number)
 static int64_t note(int fd, uint32_t number, uint64_t from, uint64_t to)
 {
 	struct stat status;
-	int64_t row = 0;
+	struct wh_noted noted = {0};
 	int rc;
 
 	CU_ASSERT_FATAL(fstat(fd, &status) == 0);
 
 	const struct wh_note wanted = {.fd = fd,
+		.lock_fd = -1,
 		.part = {.number = number,
 			.inode = status.st_ino,
 			.spans = 1,
@@ -87,11 +88,11 @@ static int64_t note(int fd, uint32_t number, uint64_t from, uint64_t to)
 	struct wh_noting *noting = wh_noting_begin(&keeping, &file, folder.path, &wanted);
 
 	CU_ASSERT_FATAL(noting != NULL);
-	while ((rc = wh_noting_end(noting, &row)) == -EINPROGRESS)
+	while ((rc = wh_noting_end(noting, &noted)) == -EINPROGRESS)
 		sched_yield();
 	CU_ASSERT(rc == 0);
 	wh_noting_free(noting);
-	return row;
+	return noted.row;
 }
 
 static struct wh_recalled recall(uint32_t lanes)

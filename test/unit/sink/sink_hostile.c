@@ -455,6 +455,38 @@ static void test_pipe_has_one_file(void)
 	rig_free(rig);
 }
 
+/* Ranges of a file come in extents, and none of them leaves its range. */
+static void test_joined_ranges(void)
+{
+	for (int i = 0; i < 4; i++) {
+		struct rig *rig = rig_new(rig_bases[0]);
+		struct wh_sink_config config = rig_config(rig, "");
+		enum wh_doing doing;
+
+		fill_content();
+		config.choice.join = "0123456789abcdef";
+		config.choice.has_range = true;
+		config.choice.range_end = 100000;
+		CU_ASSERT_FATAL(wh_sink_open(&rig->sink, &config, &doing) == 0);
+		if (i == 0)
+			rig_text(rig, 1, "small", "x");
+		else
+			rig_ask(rig, 1, "large", 0644, BYTES);
+		if (i > 0)
+			CU_ASSERT_FATAL(rig_await(rig, WH_RECORD_WANT, 1) != NULL);
+		if (i == 1)
+			rig_extent(rig, 1, 100000, content, 10);
+		if (i == 2)
+			rig_extent(rig, 1, 0, content, 100001);
+		if (i == 3)
+			rig_file_end(rig, 1, NULL, 0, 0);
+		rig_finish(rig);
+		CU_ASSERT(rig_run(rig) == WH_SINK_BROKEN);
+		CU_ASSERT_EQUAL(wh_sink_progress(rig->sink)->error, -EPROTO);
+		rig_free(rig);
+	}
+}
+
 /* Where the root is another file system; false: no right to mount one. */
 static bool mount_root(struct rig *rig, const char *options)
 {
@@ -746,5 +778,6 @@ CU_TestInfo wh_tests[] = {
 	{"a hard link outside", test_hard_link_outside},
 	{"a hard link across file systems", test_hard_link_across},
 	{"a pipe has one file", test_pipe_has_one_file},
+	{"joined ranges", test_joined_ranges},
 	CU_TEST_INFO_NULL,
 };

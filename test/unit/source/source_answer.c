@@ -156,6 +156,12 @@ static void lie_skips_unseen(struct rig *rig)
 	rig_outcome(rig, 1, 0);
 }
 
+static void lie_keeps_no_range(struct rig *rig)
+{
+	rig_answer(rig, &(struct wh_record){.type = WH_RECORD_OUTCOME,
+				.outcome = {.id = 2, .status = WH_OUTCOME_KEPT}});
+}
+
 static void lie_outcome_after_commit(struct rig *rig)
 {
 	rig_commit(rig, 1);
@@ -232,6 +238,7 @@ static void hostile_answers(void)
 		lie_outcome_twice,
 		lie_outcome_unknown,
 		lie_skips_unseen,
+		lie_keeps_no_range,
 		lie_outcome_after_commit,
 		lie_commits_unsent,
 		lie_commits_unwanted,

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #define WH_CHECKSUM_TEXT_BYTES 33
 #define WH_CHECKSUM_NAMES      "xxh3 adler32 crc32c md5"
@@ -21,8 +22,8 @@ enum wh_checksum {
 bool wh_checksum_find(const char *name, enum wh_checksum *kind);
 
 /*
- * Calculates the checksum of all that can be read from the descriptor, as hexadecimal digits. 0 or
- * a negative errno: -ECANCELED once *stop is true (`stop` may be NULL).
+ * Calculates the checksum of what can be read from the descriptor, at most so many bytes, as
+ * hexadecimal digits. 0 or a negative errno: -ECANCELED once *stop is true (`stop` may be NULL).
  */
-int wh_checksum_of(
-	int fd, enum wh_checksum kind, const _Atomic bool *stop, char text[WH_CHECKSUM_TEXT_BYTES]);
+int wh_checksum_of(int fd, uint64_t bytes, enum wh_checksum kind, const _Atomic bool *stop,
+	char text[WH_CHECKSUM_TEXT_BYTES]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/report_checksum.h"
+#include "file/file_checksum.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static const char *sum_of(const char *text, size_t times, enum wh_checksum kind)
 		CU_ASSERT_FATAL(write(fd, text, bytes) == (ssize_t)bytes);
 	CU_ASSERT_FATAL(lseek(fd, 0, SEEK_SET) == 0);
 	strcpy(sum, "none");
-	CU_ASSERT_EQUAL(wh_checksum_of(fd, kind, NULL, sum), 0);
+	CU_ASSERT_EQUAL(wh_checksum_of(fd, UINT64_MAX, kind, NULL, sum), 0);
 	close(fd);
 	return sum;
 }
@@ -54,7 +54,7 @@ static void test_names(void)
 
 	CU_ASSERT_TRUE(wh_checksum_find("crc32c", &kind) && kind == WH_CHECKSUM_CRC32C);
 	CU_ASSERT_FALSE(wh_checksum_find("sha1", &kind));
-	CU_ASSERT_EQUAL(wh_checksum_of(-1, WH_CHECKSUM_MD5, NULL, sum), -EBADF);
+	CU_ASSERT_EQUAL(wh_checksum_of(-1, UINT64_MAX, WH_CHECKSUM_MD5, NULL, sum), -EBADF);
 }
 
 CU_TestInfo wh_tests[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/report_checksum.h"
+#include "file/file_checksum.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -91,13 +91,14 @@ static void end(struct sum *sum, char text[WH_CHECKSUM_TEXT_BYTES])
 	wh_digest_text(&digest, text);
 }
 
-static int read_all(struct sum *sum, int fd, const _Atomic bool *stop, uint8_t *piece)
+static int read_all(
+	struct sum *sum, int fd, uint64_t bytes, const _Atomic bool *stop, uint8_t *piece)
 {
-	for (;;) {
+	while (bytes > 0) {
 		if (stop != NULL && atomic_load(stop))
 			return -ECANCELED;
 
-		ssize_t got = read(fd, piece, PIECE_BYTES);
+		ssize_t got = read(fd, piece, bytes < PIECE_BYTES ? bytes : PIECE_BYTES);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -106,11 +107,13 @@ static int read_all(struct sum *sum, int fd, const _Atomic bool *stop, uint8_t *
 		if (got == 0)
 			return 0;
 		add(sum, piece, (size_t)got);
+		bytes -= (uint64_t)got;
 	}
+	return 0;
 }
 
-int wh_checksum_of(
-	int fd, enum wh_checksum kind, const _Atomic bool *stop, char text[WH_CHECKSUM_TEXT_BYTES])
+int wh_checksum_of(int fd, uint64_t bytes, enum wh_checksum kind, const _Atomic bool *stop,
+	char text[WH_CHECKSUM_TEXT_BYTES])
 {
 	struct sum sum = {.kind = kind};
 	uint8_t *piece = malloc(PIECE_BYTES);
@@ -118,7 +121,7 @@ int wh_checksum_of(
 
 	WH_ASSERT(kind < WH_CHECKSUMS);
 	if (piece != NULL)
-		rc = begin(&sum) ? read_all(&sum, fd, stop, piece) : -EOPNOTSUPP;
+		rc = begin(&sum) ? read_all(&sum, fd, bytes, stop, piece) : -EOPNOTSUPP;
 	if (rc == 0)
 		end(&sum, text);
 	EVP_MD_CTX_free(sum.md5);
