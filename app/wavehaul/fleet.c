@@ -140,19 +140,6 @@ static json_t *options_json(const struct fleet *fleet)
 	return list;
 }
 
-/* Those of each site. */
-static json_t *shards_json(const struct wh_shards *shards, uint32_t sites)
-{
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < sites * shards->count; i++) {
-		const struct wh_shard *shard = &shards->shard[i % shards->count];
-
-		json_array_append_new(list, wh_plan_shard_json(shard));
-	}
-	return list;
-}
-
 static json_t *other_json(const struct fleet *fleet)
 {
 	json_t *list = json_array();
@@ -177,11 +164,9 @@ static void tell_plan(const struct fleet *fleet, const struct wh_shards *shards,
 		totals->files, wh_format_size(size, sizeof(size), totals->bytes), totals->links,
 		totals->folders, shards->count, wh_shards_balance(shards, true),
 		wh_shards_balance(shards, false));
-	if (shards->ranges > 0)
-		printf("large files are divided: %u shards are ranges of them\n", shards->ranges);
-	if (shards->undivided > 0)
-		printf("%" PRIu64 " large files are whole, for more ranges raise --shards\n",
-			shards->undivided);
+	if (shards->larges > 0)
+		printf("%u files are divided, as they are at least twice as large as a shard\n",
+			shards->larges);
 	printf("scanned in %.1f s, %.0f names a second; the plan is in %s\n", seconds,
 		seconds > 0 ? names / seconds : 0, fleet->plan.folder);
 	if (fleet->by_s == 0)
@@ -263,13 +248,13 @@ static json_t *plan_json(const struct fleet *fleet, const char *site, const char
 	draw_word(join);
 
 	json_t *json = json_pack(
-		"{s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:f, s:f, s:s, s:s, s:o, s:[]}", "site", site,
-		"path", path, "sites", fleet->settings.sites, fleet->gets ? "get" : "send",
+		"{s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:f, s:f, s:s, s:s, s:o, s:o, s:[]}", "site",
+		site, "path", path, "sites", fleet->settings.sites, fleet->gets ? "get" : "send",
 		options_json(fleet), "names", (json_int_t)(sites * shards->sum.files), "bytes",
 		(json_int_t)(sites * shards->sum.bytes), "left_out", (json_int_t)totals->left_out,
 		"balance_bytes", wh_shards_balance(shards, true), "balance_names",
-		wh_shards_balance(shards, false), "digest", fleet->digest, "join", join, "shards",
-		shards_json(shards, sites), "jobs");
+		wh_shards_balance(shards, false), "digest", fleet->digest, "join", join, "divided",
+		wh_plan_divided_json(shards), "shards", wh_plan_shards_json(shards, sites), "jobs");
 
 	if (json != NULL && sites > 1) {
 		json_object_set(json, "targets", fleet->targets);

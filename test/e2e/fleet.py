@@ -229,10 +229,11 @@ def get_on_slurm(program, folder):
         print(f'{resumed >> 20} MiB of {len((tree / "large").read_bytes()) >> 20} were resumed')
 
 
-def joined_md5(path, ranges):
+def joined_md5(path, divided):
     """As of a multipart upload: of the MD5s of the ranges, and how many they are."""
     with path.open('rb') as file:
-        sums = [hashlib.md5(file.read(part['end'] - part['from'])).digest() for part in ranges]
+        sums = [hashlib.md5(file.read(divided['range_bytes'])).digest()
+                for _ in divided['shards']]
     return f'{hashlib.md5(b"".join(sums)).hexdigest()}-{len(sums)}'
 
 
@@ -254,8 +255,8 @@ def ranges_on_slurm(program, folder):
             site.serve(host)
         sent = fleet(program, 'send', tree, 'far:in', '--plan', plan, *sites, '--shard-size',
                      '64M', '--json', *SEND, '--rate', '300M', under=on('ctl'))
-        ranges = [shard['range'] for shard in sent['shards'] if 'range' in shard]
-        expect_equal('ranges', (len(ranges), ranges[-1]['end']), (4, 300 << 20))
+        (divided,) = sent['divided']
+        expect_equal('divided', (len(divided['shards']), divided['bytes']), (4, 300 << 20))
 
         def now():
             return fleet(program, 'status', '--plan', plan, '--json', under=on('ctl'))
@@ -270,7 +271,7 @@ def ranges_on_slurm(program, folder):
                    'all shards')
         expect_same(site.served / 'in/tree', tree)
         digest, nodes, receivers, _ = line_of(program, plan, 'tree/huge')
-        expect_equal('digest', digest, joined_md5(tree / 'huge', ranges))
+        expect_equal('digest', digest, joined_md5(tree / 'huge', divided))
         expect_equal('receivers', set(receivers.split(',')), {'r1', 'r2'})
         expect(set(nodes.split(',')) <= {'n1', 'n2'}, nodes)
         report = fleet(program, 'report', '--plan', plan, '--json')
@@ -283,40 +284,41 @@ def ranges_on_slurm(program, folder):
 
 
 def ranges_by_hand(program, folder):
-    """Ranges in any order, a file that has changed since the plan, and one beyond --shards."""
-    tree, plan = folder / 'tree', folder / 'plan'
+    """Ranges in any order, and a file that has changed since the plan."""
+    tree, plan, other = folder / 'tree', folder / 'plan', folder / 'other'
     tree.mkdir()
-    for name in ('huge', 'later'):
-        (tree / name).write_bytes(os.urandom(1 << 20))
-        os.truncate(tree / name, (130 << 20) + 5)
+    (tree / 'huge').write_bytes(os.urandom(1 << 20))
+    os.truncate(tree / 'huge', (200 << 20) + 5)
+    (tree / 'small').write_bytes(b'small')
     with Lab() as lab:
         host = lab.host('alone')
         with Site(program, folder, lambda _: host.under) as site:
             sites = site.name(r1='127.0.0.1')
             site.serve('r1')
             made = fleet(program, 'scan', tree, 'far:in', '--plan', plan, *sites, '--json',
-                         '--shard-size', '1M', '--shards', '6', *SEND)
-            ranges = [shard.get('range') for shard in made['shards']]
-            expect_equal('ranges', [part and (part['from'] >> 20, part['end'] >> 20)
-                                    for part in ranges], [(0, 66), (66, 130), None])
-            divided = (plan / 'shards/0').read_bytes().rpartition(b'/')[2][:-1].decode()
-            for shard, there in ((1, False), (2, False), (0, True)):
+                         '--shard-size', '60M', *SEND)
+            (divided,) = made['divided']
+            expect_equal('ranges', (len(divided['shards']), divided['range_bytes'] >> 20), (3, 67))
+            order_of = sorted(set(range(len(made['shards']))) - set(divided['shards']))
+            order_of += sorted(divided['shards'])[::-1]
+            for shard in order_of:
+                expect(not (site.served / 'in/tree/huge').exists(), 'it has its name too early')
                 fleet(program, 'task', shard, '--plan', plan, under=host.under)
-                expect_equal('there', (site.served / 'in/tree' / divided).exists(), there)
             expect_same(site.served / 'in/tree', tree)
-            expect_equal('digest', line_of(program, plan, f'tree/{divided}')[0],
-                         joined_md5(tree / divided, ranges[:2]))
+            expect_equal('digest', line_of(program, plan, 'tree/huge')[0],
+                         joined_md5(tree / 'huge', divided))
             expect(not list((site.served / 'in').glob('.wave*')), 'something is left')
-            for shard in range(3):
+            for shard in order_of:
                 fleet(program, 'check', shard, '--plan', plan, under=host.under)
-            other = folder / 'other'
             fleet(program, 'scan', tree, 'far:new', '--plan', other, *sites, '--json',
-                  '--shard-size', '1M', '--shards', '6', *SEND)
-            fleet(program, 'task', 0, '--plan', other, under=host.under)
-            os.utime(tree / divided)
-            fleet(program, 'task', 1, '--plan', other, under=host.under, status=PARTIAL)
-            said = fleet(program, 'status', '--plan', other)
-            expect('exit status' in said or 'failed' in said, said)
+                  '--shard-size', '60M', *SEND)
+            os.utime(tree / 'huge')
+            fleet(program, 'task', divided['shards'][0], '--plan', other, under=host.under,
+                  status=PARTIAL)
+            expect(not (site.served / 'new/tree/huge').exists(), 'a changed file has gone')
+            page = folder / 'page.html'
+            said = fleet(program, 'status', '--plan', other, '--page', page)
+            expect('given up' in said and 'given up' in page.read_text(), said)
 
 
 def broken_node(program, folder):

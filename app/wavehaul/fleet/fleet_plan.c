@@ -7,13 +7,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/whole_file.h"
 
 #define FORMAT      2
-#define PLACE_CHARS 32 /* of "/state/N.sums" */
+#define PLACE_CHARS 40 /* of "/state/N.sums" */
 
 static int take_folder(struct wh_plan *plan, const char *folder)
 {
@@ -132,49 +133,98 @@ const json_t *wh_plan_shard(const struct wh_plan *plan, uint32_t shard)
 	return json_array_get(json_object_get(plan->json, "shards"), shard);
 }
 
-json_t *wh_plan_shard_json(const struct wh_shard *shard)
+json_t *wh_plan_divided_json(const struct wh_shards *shards)
 {
-	const struct wh_shard_version *version = &shard->version;
-	json_t *json = json_pack(
-		"{s:I, s:I}", "files", (json_int_t)shard->files, "bytes", (json_int_t)shard->bytes);
+	json_t *list = json_array();
 
-	if (shard->end > 0)
-		json_object_set_new(json, "range",
-			json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "from", (json_int_t)shard->from,
-				"end", (json_int_t)shard->end, "of_bytes",
-				(json_int_t)version->bytes, "inode", (json_int_t)version->inode,
+	for (uint32_t i = 0; i < shards->larges; i++) {
+		const struct wh_divided *file = &shards->large[i];
+		const struct wh_version *version = &file->version;
+		json_t *of = json_array();
+
+		for (uint32_t k = 0; k < file->ranges; k++)
+			json_array_append_new(of, json_integer(file->shard[k]));
+		json_array_append_new(list,
+			json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "bytes",
+				(json_int_t)version->bytes, "range_bytes",
+				(json_int_t)file->range_bytes, "inode", (json_int_t)version->inode,
 				"mtime_ns", (json_int_t)version->mtime_ns, "ctime_ns",
-				(json_int_t)version->ctime_ns));
-	return json;
+				(json_int_t)version->ctime_ns, "shards", of));
+	}
+	return list;
 }
 
-bool wh_plan_range(const struct wh_plan *plan, uint32_t shard, struct wh_shard *range)
+json_t *wh_plan_shards_json(const struct wh_shards *shards, uint32_t sites)
 {
-	const json_t *json = json_object_get(wh_plan_shard(plan, shard), "range");
+	json_t *list = json_array();
 
-	*range = (struct wh_shard){
-		.from = wh_json_count(json, "from"),
-		.end = wh_json_count(json, "end"),
-		.version = {.inode = (uint64_t)json_integer_value(json_object_get(json, "inode")),
+	for (uint32_t i = 0; i < sites * shards->count; i++) {
+		const struct wh_shard *shard = &shards->shard[i % shards->count];
+		json_t *one = json_pack("{s:I, s:I}", "files", (json_int_t)shard->files, "bytes",
+			(json_int_t)shard->bytes);
+
+		if (shard->ranges > 0)
+			json_object_set_new(one, "ranges", json_array());
+		json_array_append_new(list, one);
+	}
+	for (uint32_t i = 0; i < shards->larges; i++)
+		for (uint32_t k = 0; k < shards->large[i].ranges; k++)
+			json_array_append_new(
+				json_object_get(
+					json_array_get(list, shards->large[i].shard[k]), "ranges"),
+				json_pack("[i, i]", i, k));
+	return list;
+}
+
+uint32_t wh_plan_divided(const struct wh_plan *plan)
+{
+	return (uint32_t)json_array_size(json_object_get(plan->json, "divided"));
+}
+
+bool wh_plan_file_range(
+	const struct wh_plan *plan, uint32_t file, uint32_t k, struct wh_file_range *range)
+{
+	const json_t *json = json_array_get(json_object_get(plan->json, "divided"), file);
+	const json_t *shards = json_object_get(json, "shards");
+	uint64_t bytes = wh_json_count(json, "bytes"), each = wh_json_count(json, "range_bytes");
+
+	if (k >= json_array_size(shards) || k * each >= bytes)
+		return false;
+	*range = (struct wh_file_range){
+		.file = file,
+		.k = k,
+		.ranges = (uint32_t)json_array_size(shards),
+		.shard = (uint32_t)json_integer_value(json_array_get(shards, k)),
+		.from = k * each,
+		.end = wh_min_u64((k + 1) * each, bytes),
+		.version = {.bytes = bytes,
+			.inode = wh_json_count(json, "inode"),
 			.mtime_ns = json_integer_value(json_object_get(json, "mtime_ns")),
-			.ctime_ns = json_integer_value(json_object_get(json, "ctime_ns")),
-			.bytes = wh_json_count(json, "of_bytes")},
+			.ctime_ns = json_integer_value(json_object_get(json, "ctime_ns"))},
 	};
-	return json != NULL;
+	return range->shard < wh_plan_shards(plan);
 }
 
-uint32_t wh_plan_file_shards(const struct wh_plan *plan, uint32_t *shard)
+bool wh_plan_range(
+	const struct wh_plan *plan, uint32_t shard, uint32_t i, struct wh_file_range *range)
 {
-	struct wh_shard range;
-	uint32_t count = 0;
+	const json_t *pair =
+		json_array_get(json_object_get(wh_plan_shard(plan, shard), "ranges"), i);
 
-	while (wh_plan_range(plan, *shard, &range) && range.from > 0 && *shard > 0)
-		(*shard)--;
-	do
-		count++;
-	while (range.end > 0 && *shard + count < wh_plan_shards(plan) &&
-		wh_plan_range(plan, *shard + count, &range) && range.from > 0);
-	return count;
+	return pair != NULL &&
+	       wh_plan_file_range(plan, (uint32_t)json_integer_value(json_array_get(pair, 0)),
+		       (uint32_t)json_integer_value(json_array_get(pair, 1)), range);
+}
+
+void wh_plan_range_path(const struct wh_plan *plan, const struct wh_file_range *range,
+	const char *room, char path[PATH_MAX])
+{
+	if (strcmp(room, "shards") == 0)
+		snprintf(path, PATH_MAX, "%.*s/shards/f%u", PATH_MAX - PLACE_CHARS, plan->folder,
+			range->file);
+	else
+		snprintf(path, PATH_MAX, "%.*s/state/f%u-%u.sums", PATH_MAX - PLACE_CHARS,
+			plan->folder, range->file, range->k);
 }
 
 void wh_plan_path(const struct wh_plan *plan, uint32_t shard, const char *room, const char *end,

@@ -5,11 +5,12 @@
  * The folder of a plan, which the nodes share:
  *
  *   plan.json   what is moved where, the sizes of the shards, the jobs of Slurm
- *   shards/N    names of shard N, each with a NUL
+ *   shards/N    names of shard N, each with a NUL; shards/fN: the name of the N-th divided file
  *   state/N.log what became of it: a JSON object a line (shard_log.h)
  *   state/N.now the last second of a running transfer
  *   state/N.sums  checksums of what has arrived, as by md5sum
  *   state/N.part  of a `get`: the names that it asks for now, and N.got, their checksums
+ *   state/fN-K.sums  the checksum of its K-th range
  *   tasks/N     what its tasks said
  */
 
@@ -58,14 +59,35 @@ uint32_t wh_plan_shards(const struct wh_plan *plan);
 /* Names and bytes that a shard has. */
 const json_t *wh_plan_shard(const struct wh_plan *plan, uint32_t shard);
 
-/* A shard as plan.json has it. */
-json_t *wh_plan_shard_json(const struct wh_shard *shard);
+/* "divided" and "shards" of the plan: what they have, those of each site. */
+json_t *wh_plan_divided_json(const struct wh_shards *shards);
+json_t *wh_plan_shards_json(const struct wh_shards *shards, uint32_t sites);
 
-/* Whether the shard is a range of a file; which range, and of which version of it. */
-bool wh_plan_range(const struct wh_plan *plan, uint32_t shard, struct wh_shard *range);
+/* Files of which several shards have ranges. */
+uint32_t wh_plan_divided(const struct wh_plan *plan);
 
-/* *shard becomes the first of the shards that have ranges of the same file; their number. */
-uint32_t wh_plan_file_shards(const struct wh_plan *plan, uint32_t *shard);
+/* A range of one of them: the k-th of `ranges`. */
+struct wh_file_range {
+	uint32_t file;
+	uint32_t k;
+	uint32_t ranges;
+	uint32_t shard;
+	uint64_t from;
+	uint64_t end;
+	struct wh_version version; /* of the file */
+};
+
+/* False: it has no such range. */
+bool wh_plan_file_range(
+	const struct wh_plan *plan, uint32_t file, uint32_t k, struct wh_file_range *range);
+
+/* The i-th range of a shard. False: it has no more. */
+bool wh_plan_range(
+	const struct wh_plan *plan, uint32_t shard, uint32_t i, struct wh_file_range *range);
+
+/* The path of the file's list ("shards"), or of the range's checksum ("state", ".sums"). */
+void wh_plan_range_path(const struct wh_plan *plan, const struct wh_file_range *range,
+	const char *room, char path[PATH_MAX]);
 
 /* A path in the folder: "state/7.log". Lists of names are there once for all sites. */
 void wh_plan_path(const struct wh_plan *plan, uint32_t shard, const char *room, const char *end,

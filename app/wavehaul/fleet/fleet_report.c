@@ -90,7 +90,8 @@ static bool add_sum(int fd, const char *text, size_t chars)
 	return wh_write_all(fd, bytes, count) == 0;
 }
 
-static bool add_range(struct joined *joined, const struct wh_plan *plan, uint32_t shard)
+static bool add_range(
+	struct joined *joined, const struct wh_plan *plan, const struct wh_file_range *range)
 {
 	char path[PATH_MAX], line[sizeof(joined->name) + WH_CHECKSUM_TEXT_BYTES + 4] = "";
 	const char *at = line;
@@ -98,7 +99,7 @@ static bool add_range(struct joined *joined, const struct wh_plan *plan, uint32_
 	FILE *file;
 	bool good;
 
-	wh_plan_path(plan, shard, "state", ".sums", path);
+	wh_plan_range_path(plan, range, "state", path);
 	file = fopen(path, "re");
 	if (file == NULL)
 		return wh_fail(false, "cannot read %s: %s", path, strerror(errno));
@@ -111,7 +112,7 @@ static bool add_range(struct joined *joined, const struct wh_plan *plan, uint32_
 	if (!good)
 		return wh_fail(false, "%s has no checksum", path);
 	strcpy(joined->name, at + strcspn(at, " ") + 2);
-	wh_shard_past_read(&past, plan, shard);
+	wh_shard_past_read(&past, plan, range->shard);
 	json_object_set_new(joined->nodes, wh_json_text(past.begin, "node"), json_null());
 	json_object_set_new(joined->receivers, wh_json_text(past.begin, "receiver"), json_null());
 	wh_shard_past_free(&past);
@@ -149,21 +150,38 @@ static bool print_joined(struct joined *joined, enum wh_checksum kind)
 }
 
 /* A file of which all ranges have arrived. */
-static bool print_ranges(const struct wh_plan *plan, uint32_t first, uint32_t count)
+static bool print_divided(const struct wh_plan *plan, uint32_t file)
 {
 	struct joined joined = {.fd = memfd_create("sums", MFD_CLOEXEC),
 		.nodes = json_object(),
 		.receivers = json_object()};
+	struct wh_file_range range;
 	enum wh_checksum kind;
 	bool good = joined.fd >= 0 && wh_checksum_find(wh_json_text(plan->json, "digest"), &kind);
 
-	for (uint32_t i = first; good && i < first + count; i++)
-		good = add_range(&joined, plan, i);
+	for (uint32_t k = 0; good && wh_plan_file_range(plan, file, k, &range); k++)
+		good = add_range(&joined, plan, &range);
 	good = good && print_joined(&joined, kind);
 	json_decref(joined.nodes);
 	json_decref(joined.receivers);
 	if (joined.fd >= 0)
 		close(joined.fd);
+	return good;
+}
+
+static bool print_all_divided(const struct wh_plan *plan, const bool *is_done)
+{
+	bool good = true;
+
+	for (uint32_t file = 0; file < wh_plan_divided(plan); file++) {
+		struct wh_file_range range;
+		bool all = true;
+
+		for (uint32_t k = 0; wh_plan_file_range(plan, file, k, &range); k++)
+			all &= is_done[range.shard];
+		if (all)
+			good &= print_divided(plan, file);
+	}
 	return good;
 }
 
@@ -187,32 +205,33 @@ static bool print_shard(const struct wh_plan *plan, uint32_t shard, const json_t
 
 int wh_fleet_report_print(const struct wh_plan *plan)
 {
-	json_t *charged = wh_fleet_charged(plan);
-	uint32_t left = 0;
+	uint32_t shards = wh_plan_shards(plan), left = 0;
+	bool *is_done = calloc(shards, sizeof(*is_done));
+	json_t *charged;
 	bool good = true;
 
-	for (uint32_t i = 0, count; i < wh_plan_shards(plan); i += count) {
-		uint32_t first = i, left_before = left;
+	if (is_done == NULL)
+		return WH_EXIT_OTHER;
+	for (uint32_t i = 0; i < shards; i++) {
 		struct wh_shard_past past;
 
-		count = wh_plan_file_shards(plan, &first);
-		for (uint32_t k = i; k < i + count; k++) {
-			wh_shard_past_read(&past, plan, k);
-			left += past.state != WH_SHARD_DONE;
-			if (count == 1 && past.state == WH_SHARD_DONE)
-				good &= print_shard(plan, k, past.begin);
-			wh_shard_past_free(&past);
-		}
-		if (count > 1 && left == left_before)
-			good &= print_ranges(plan, i, count);
+		wh_shard_past_read(&past, plan, i);
+		is_done[i] = past.state == WH_SHARD_DONE;
+		if (is_done[i] && wh_json_count(wh_plan_shard(plan, i), "files") > 0)
+			good &= print_shard(plan, i, past.begin);
+		left += !is_done[i];
+		wh_shard_past_free(&past);
 	}
+	good &= print_all_divided(plan, is_done);
+	free(is_done);
 	fflush(stdout);
+	charged = wh_fleet_charged(plan);
 	wh_fleet_charged_tell(charged);
 	json_decref(charged);
 	if (left > 0)
 		return wh_fail(WH_EXIT_PARTIAL,
 			"%u of %u shards are not done; `wavehaul fleet "
 			"status` says why",
-			left, wh_plan_shards(plan));
+			left, shards);
 	return good ? WH_EXIT_OK : WH_EXIT_OTHER;
 }

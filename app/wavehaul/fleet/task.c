@@ -28,8 +28,6 @@
 
 #define DIFFERING_MAX 10 /* are named */
 
-#define NONE UINT32_MAX
-
 /* Below the limits of a request, with room for options of get that are patterns. */
 #define GET_NAMES 1000
 #define GET_CHARS 12000
@@ -52,9 +50,8 @@ struct task {
 	uint64_t before;     /* bytes of the pieces before the one that a get asks for now */
 	json_t *differing;   /* of a check: names of files; NULL: it is none */
 	uint64_t differed;
-	bool is_range; /* of a file; a check is of the whole file */
-	struct wh_shard range;
-	bool kept; /* it arrived, and the receiver has no name for the file yet */
+	const struct wh_file_range *range; /* is being sent; NULL: whole files */
+	bool kept; /* it arrived, and the receiver has no name for its file yet */
 };
 
 /* For the status: what the transfer tells each second. A reader sees a whole object. */
@@ -77,10 +74,10 @@ static void take_file(struct task *task, const char *line)
 {
 	char path[WH_PATH_BYTES_MAX + 1], plain[4 * WH_PATH_BYTES_MAX + 1];
 	json_t *event = json_loads(line, 0, NULL);
+	const char *status = wh_json_text(event, "status");
 
-	task->kept = strcmp(wh_json_text(event, "status"), "kept") == 0;
-	if (task->differing != NULL && event != NULL &&
-		strcmp(wh_json_text(event, "status"), "skipped") != 0) {
+	task->kept = strcmp(status, "kept") == 0;
+	if (task->differing != NULL && event != NULL && strcmp(status, "skipped") != 0) {
 		task->differed++;
 		wh_path_from_json(event, "path", path);
 		if (json_array_size(task->differing) < DIFFERING_MAX)
@@ -96,7 +93,7 @@ static void take_line(struct task *task, const char *line)
 	const char *what;
 
 	if (strncmp(line, FILE_EVENT, strlen(FILE_EVENT)) == 0) {
-		if (task->differing != NULL || task->is_range)
+		if (task->differing != NULL || task->range != NULL)
 			take_file(task, line);
 		return;
 	}
@@ -119,14 +116,13 @@ static void free_words(char **words)
 /* The last range goes to the end of the file: that is as it was planned. */
 static bool add_range(const struct task *task, char **words, size_t *count)
 {
-	const struct wh_shard *range = &task->range;
+	const struct wh_file_range *range = task->range;
 
 	return asprintf(&words[(*count)++], "--join=%s", wh_json_text(task->plan->json, "join")) >=
 		       0 &&
 	       asprintf(&words[(*count)++], "--offset=%" PRIu64, range->from) >= 0 &&
-	       (range->end == range->version.bytes ||
-		       asprintf(&words[(*count)++], "--length=%" PRIu64,
-			       range->end - range->from) >= 0);
+	       (range->k + 1 == range->ranges || asprintf(&words[(*count)++], "--length=%" PRIu64,
+							 range->end - range->from) >= 0);
 }
 
 /* The words of send or get, without the names; the caller frees them. NULL: no memory. */
@@ -144,7 +140,7 @@ static char **command_of(const struct task *task, const char *list, const char *
 	for (size_t i = 0; good && i < given; i++)
 		good = (words[count++] = strdup(json_string_value(json_array_get(options, i)))) !=
 		       NULL;
-	good = good && (!task->is_range || add_range(task, words, &count));
+	good = good && (task->range == NULL || add_range(task, words, &count));
 	if (good && asprintf(&words[count++], "--files-from=%s", list) >= 0 &&
 		asprintf(&words[count++], "--manifest=%s", sums) >= 0 &&
 		asprintf(&words[count++], "%s%s%s/", task->gets ? "" : task->address,
@@ -186,7 +182,8 @@ static int run(struct task *task, const char *list, const char *sums)
 	return status;
 }
 
-static int get_piece(void *context, const char *list, const char *sums)
+/* One transfer of several for the shard. */
+static int run_piece(void *context, const char *list, const char *sums)
 {
 	struct task *task = context;
 	json_t *before = task->end;
@@ -264,28 +261,20 @@ static bool is_done(const struct wh_plan *plan, uint32_t shard)
 	return past.state == WH_SHARD_DONE;
 }
 
-static bool are_done(const struct wh_plan *plan, uint32_t first, uint32_t count, uint32_t but)
-{
-	for (uint32_t i = first; i < first + count; i++)
-		if (i != but && !is_done(plan, i))
-			return false;
-	return true;
-}
-
 /* False after a complaint: ranges of two versions of a file would not go together. */
-static bool is_as_planned(const struct task *task, const char *names)
+static bool is_as_planned(const struct wh_file_range *range, const char *list)
 {
 	char name[PATH_MAX + WH_PATH_BYTES_MAX + 4] = "", plain[4 * sizeof(name)];
-	struct wh_shard_version version = {0};
-	FILE *file = fopen(names, "re");
+	struct wh_version version = {0};
+	FILE *file = fopen(list, "re");
 
 	if (file != NULL) {
 		if (fread(name, 1, sizeof(name) - 1, file) == 0)
 			name[0] = '\0';
 		fclose(file);
 	}
-	if (wh_shard_look(name, &version) == 0 &&
-		memcmp(&version, &task->range.version, sizeof(version)) == 0)
+	if (wh_version_look(name, &version) == 0 &&
+		memcmp(&version, &range->version, sizeof(version)) == 0)
 		return true;
 	return wh_fail(false,
 		"%s is no more as it was when the plan was made, so its ranges do not go together; "
@@ -293,42 +282,109 @@ static bool is_as_planned(const struct task *task, const char *names)
 		wh_plain_text(name, true, plain, sizeof(plain)));
 }
 
-/*
- * A receiver keeps a range until all have come. The last one that comes gives the file its name, or
- * a try of this one does, if it came at the same moment.
- */
-static int run_range(struct task *task, const char *names, const char *sums)
+static int run_range(struct task *task, const struct wh_file_range *range)
 {
-	uint32_t first = task->shard, count = wh_plan_file_shards(task->plan, &first);
+	char list[PATH_MAX], sums[PATH_MAX];
+	int status;
 
-	task->kept = true;
-	for (int i = 0; i < 2 && task->kept; i++) {
-		if (!is_as_planned(task, names))
-			return WH_EXIT_OTHER;
-
-		int status = run(task, names, sums);
-
-		if (status != WH_EXIT_OK)
-			return status;
-		if (task->kept && !are_done(task->plan, first, count, task->shard))
-			break;
-	}
-	if (!is_as_planned(task, names))
+	wh_plan_range_path(task->plan, range, "shards", list);
+	wh_plan_range_path(task->plan, range, "state", sums);
+	if (!is_as_planned(range, list))
 		return WH_EXIT_OTHER;
-	if (task->kept && are_done(task->plan, first, count, task->shard))
-		return wh_fail(WH_EXIT_OTHER,
-			"all ranges of the file of shard %u have arrived, and it has no name: do "
-			"all "
-			"receivers write to one file system?",
-			task->shard);
-	return WH_EXIT_OK;
+	task->range = range;
+	task->kept = false;
+	status = run_piece(task, list, sums);
+	task->range = NULL;
+	return status == WH_EXIT_OK && !is_as_planned(range, list) ? WH_EXIT_OTHER : status;
+}
+
+/* Whether all ranges have arrived, if the shards but this one are looked at. */
+static bool is_complete(const struct task *task, uint32_t file)
+{
+	struct wh_file_range range;
+
+	for (uint32_t k = 0; wh_plan_file_range(task->plan, file, k, &range); k++)
+		if (range.shard != task->shard && !is_done(task->plan, range.shard))
+			return false;
+	return true;
+}
+
+/*
+ * A receiver keeps a range until all have come: the last one that comes gives the file its name. If
+ * two came at the same moment, the first of them was kept; then the file has its name now, or it
+ * never will.
+ */
+static int confirm(struct task *task, const struct wh_file_range *range)
+{
+	int status = run_range(task, range);
+
+	if (status != WH_EXIT_OK || !task->kept)
+		return status;
+	return wh_fail(WH_EXIT_OTHER,
+		"all ranges of a file of shard %u have arrived, and it has no name: do all "
+		"receivers write to one file system?",
+		task->shard);
+}
+
+static int run_ranges(struct task *task)
+{
+	bool any_kept = false;
+	struct wh_file_range range;
+	int status = WH_EXIT_OK;
+
+	for (uint32_t i = 0;
+		status == WH_EXIT_OK && wh_plan_range(task->plan, task->shard, i, &range); i++) {
+		status = run_range(task, &range);
+		any_kept |= task->kept;
+	}
+	for (uint32_t i = 0; status == WH_EXIT_OK && any_kept &&
+			     wh_plan_range(task->plan, task->shard, i, &range);
+		i++)
+		if (is_complete(task, range.file))
+			status = confirm(task, &range);
+	return status;
+}
+
+/* A second pass over divided files, each by the shard that has its first range. */
+static int compare_divided(struct task *task)
+{
+	char list[PATH_MAX], sums[PATH_MAX];
+	struct wh_file_range range;
+	int status = WH_EXIT_OK;
+
+	for (uint32_t i = 0;
+		status == WH_EXIT_OK && wh_plan_range(task->plan, task->shard, i, &range); i++) {
+		if (range.k > 0)
+			continue;
+		if (!is_complete(task, range.file))
+			return wh_fail(WH_EXIT_PARTIAL,
+				"a file of shard %u has ranges that have not arrived", task->shard);
+		wh_plan_range_path(task->plan, &range, "shards", list);
+		wh_plan_path(task->plan, task->shard, "state", ".whole", sums);
+		status = run_piece(task, list, sums);
+	}
+	return status;
+}
+
+/* Files that are whole, then ranges of others. */
+static int send_all(struct task *task)
+{
+	char list[PATH_MAX], sums[PATH_MAX];
+	int status = WH_EXIT_OK;
+
+	wh_plan_path(task->plan, task->shard, "shards", "", list);
+	wh_plan_path(task->plan, task->shard, "state", ".sums", sums);
+	if (wh_json_count(wh_plan_shard(task->plan, task->shard), "files") > 0)
+		status = run_piece(task, list, sums);
+	if (status == WH_EXIT_OK)
+		status = task->differing != NULL ? compare_divided(task) : run_ranges(task);
+	return status;
 }
 
 static int carry(struct task *task, const struct hop *hop)
 {
 	const struct wh_pieces_how how = {
 		.host = hop->to->address, .names = GET_NAMES, .chars = GET_CHARS, .sums = true};
-	char names[PATH_MAX], sums[PATH_MAX];
 
 	json_decref(task->end);
 	task->end = NULL;
@@ -336,10 +392,8 @@ static int carry(struct task *task, const struct hop *hop)
 	if (hop->from != NULL)
 		return relay(task, hop);
 	if (task->gets)
-		return wh_pieces_go(task->plan, task->shard, &how, get_piece, task);
-	wh_plan_path(task->plan, task->shard, "shards", "", names);
-	wh_plan_path(task->plan, task->shard, "state", ".sums", sums);
-	return task->is_range ? run_range(task, names, sums) : run(task, names, sums);
+		return wh_pieces_go(task->plan, task->shard, &how, run_piece, task);
+	return send_all(task);
 }
 
 static json_t *node_json(void)
@@ -475,7 +529,6 @@ static struct task *new_task(const struct wh_plan *plan, uint32_t shard)
 	task->plan = plan;
 	task->shard = shard;
 	task->gets = wh_plan_gets(plan);
-	task->is_range = wh_plan_range(plan, shard, &task->range);
 	if (readlink("/proc/self/exe", task->own, sizeof(task->own) - 1) > 0)
 		return task;
 	(void)wh_fail(-1, "/proc is not mounted");
@@ -540,19 +593,16 @@ int wh_fleet_check(const struct wh_plan *plan, uint32_t shard)
 {
 	struct task *task;
 	const char *receiver = "", *job = getenv("SLURM_ARRAY_JOB_ID");
-	uint32_t first = shard, count = wh_plan_file_shards(plan, &first);
 	uint64_t began_ns = wh_steady_ns();
 	int status;
 
-	if (!are_done(plan, first, count, NONE))
+	if (!is_done(plan, shard))
 		return wh_fail(WH_EXIT_PARTIAL, "shard %u is not done", shard);
 	task = new_task(plan, shard);
 	if (task == NULL)
 		return WH_EXIT_OTHER;
 	task->differing = json_array();
-	task->is_range = false;
-	/* The first range's check is of the whole file. */
-	status = shard == first ? check_once(task, &receiver) : WH_EXIT_OK;
+	status = check_once(task, &receiver);
 	if (status == WH_EXIT_OK && task->differed > 0)
 		status = WH_EXIT_VERIFY;
 	if (status != WH_EXIT_OK)

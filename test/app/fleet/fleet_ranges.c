@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/prng.h"
 #include "cli/json.h"
 #include "fleet/fleet_plan.h"
@@ -29,104 +30,117 @@ static struct wh_shards shards_of(uint32_t max, uint64_t grain_bytes)
 	return shards;
 }
 
-/* Ranges follow each other from the first byte to the last, each from a whole MiB on. */
-static void expect_ranges(const struct wh_shards *shards, uint32_t first, uint32_t count,
-	uint64_t bytes, uint64_t least_bytes)
-{
-	uint64_t from = 0;
-
-	for (uint32_t i = first; i < first + count; i++) {
-		const struct wh_shard *shard = &shards->shard[i];
-
-		CU_ASSERT_EQUAL(shard->from, from);
-		CU_ASSERT_EQUAL(shard->from % WH_RANGES_ALIGN_BYTES, 0);
-		CU_ASSERT_EQUAL(shard->bytes, shard->end - shard->from);
-		CU_ASSERT_EQUAL(shard->files, i == first);
-		CU_ASSERT(shard->bytes >= least_bytes || i + 1 == first + count);
-		from = shard->end;
-	}
-	CU_ASSERT_EQUAL(from, bytes);
-}
-
-static void a_large_file_is_divided(void)
-{
-	struct wh_shards shards = shards_of(1000, 100 * MIB);
-
-	CU_ASSERT(wh_shards_add(&shards, "/a/./small", 5));
-	CU_ASSERT(wh_shards_add(&shards, "/a/./twice", 200 * MIB));
-	CU_ASSERT(wh_shards_add(&shards, "/a/./less", 200 * MIB - 1));
-	CU_ASSERT(wh_shards_add(&shards, "/a/./ten", 1000 * MIB + 3));
-	CU_ASSERT(wh_shards_finish(&shards));
-	CU_ASSERT_EQUAL(shards.ranges, 2 + 10);
-	CU_ASSERT_EQUAL(shards.sum.files, 4);
-	CU_ASSERT_EQUAL(shards.sum.bytes, 5 + 1400 * MIB + 2);
-	expect_ranges(&shards, 0, 2, 200 * MIB, 100 * MIB);
-	wh_shards_free(&shards);
-}
-
-/* Whatever the sizes are: no byte is missing or twice, and ranges are no more than half. */
+/* Whatever the sizes are: no byte is missing or twice, and no shard is much larger than others. */
 static void any_tree(void)
 {
 	struct wh_prng prng;
 
 	wh_prng_init(&prng, 4711);
-	for (uint32_t round = 0; round < 200; round++) {
+	for (uint32_t round = 0; round < 300; round++) {
 		uint32_t max = 1 + (uint32_t)wh_prng_below(&prng, 40);
+		uint32_t names = 1 + (uint32_t)wh_prng_below(&prng, 100);
 		struct wh_shards shards = shards_of(max, 1 + wh_prng_below(&prng, 500 * MIB));
-		uint64_t bytes = 0, sum = 0, files = 0;
+		uint64_t bytes = 0, sum = 0, files = 0, most = 0, mean;
 
-		for (uint32_t i = 0; i < 60; i++) {
-			uint64_t size = wh_prng_below(&prng, MIB << wh_prng_below(&prng, 14));
+		for (uint32_t i = 0; i < names; i++) {
+			uint64_t size = wh_prng_below(&prng, MIB << wh_prng_below(&prng, 18));
 
 			CU_ASSERT(wh_shards_add(&shards, "/a/./f", size));
 			bytes += size;
 		}
 		CU_ASSERT(wh_shards_finish(&shards));
-		CU_ASSERT(shards.count <= max && shards.ranges <= max / 2);
+		CU_ASSERT(shards.count <= max);
 		for (uint32_t i = 0; i < shards.count; i++) {
 			sum += shards.shard[i].bytes;
 			files += shards.shard[i].files;
+			most = wh_max_u64(most, shards.shard[i].bytes);
 		}
 		CU_ASSERT_EQUAL(sum, bytes);
-		CU_ASSERT_EQUAL(files, 60);
+		CU_ASSERT_EQUAL(files + shards.larges, names);
 		CU_ASSERT_EQUAL(shards.sum.bytes, bytes);
+		mean = wh_max_u64(bytes / shards.count, 2 * WH_RANGE_BYTES_MIN);
+		CU_ASSERT(most <= 2 * wh_max_u64(mean, 2 * shards.grain_bytes));
 		wh_shards_free(&shards);
 	}
 }
 
-/* The plan says which file it was; what has changed since is another one. */
-static void the_plan_has_the_version(void)
+static void a_large_file_is_divided(void)
 {
-	struct wh_shards shards = shards_of(100, 64 * MIB);
-	struct wh_plan plan = {.json = json_pack("{s:[]}", "shards")};
-	char path[] = "/dev/shm/wh_ranges_XXXXXX";
+	struct wh_shards shards = shards_of(10, 100 * MIB);
+
+	CU_ASSERT(wh_shards_add(&shards, "/a/./small", 5));
+	CU_ASSERT(wh_shards_add(&shards, "/a/./most", 700 * MIB + 3));
+	CU_ASSERT(wh_shards_add(&shards, "/a/./less", 200 * MIB - 1));
+	CU_ASSERT(wh_shards_add(&shards, "/a/./twice", 240 * MIB));
+	CU_ASSERT(wh_shards_finish(&shards));
+	CU_ASSERT_EQUAL(shards.count, 10); /* of 114 MiB in the mean */
+	CU_ASSERT_EQUAL_FATAL(shards.larges, 2);
+	CU_ASSERT_STRING_EQUAL(shards.large[0].name, "/a/./most");
+	CU_ASSERT_EQUAL(shards.large[0].ranges, 7); /* of 940 MiB for 10 shards */
+	CU_ASSERT_EQUAL(shards.large[0].range_bytes, 101 * MIB);
+	CU_ASSERT_EQUAL(shards.large[1].ranges, 2);
+	CU_ASSERT_EQUAL(shards.sum.files, 4);
+	wh_shards_free(&shards);
+}
+
+/* Of more large files than shards, the largest are divided. */
+static void more_than_can_wait(void)
+{
+	struct wh_shards shards = shards_of(4, MIB);
+
+	for (uint64_t i = 0; i < 50; i++)
+		CU_ASSERT(wh_shards_add(&shards, "/a/./f", (150 + i * 7 % 50) * MIB));
+	CU_ASSERT(wh_shards_add(&shards, "/a/./huge", 20000 * MIB));
+	for (uint64_t i = 0; i < 50; i++)
+		CU_ASSERT(wh_shards_add(&shards, "/a/./f", (150 + i * 7 % 50) * MIB));
+	CU_ASSERT(wh_shards_finish(&shards));
+	CU_ASSERT_EQUAL_FATAL(shards.larges, 1);
+	CU_ASSERT_STRING_EQUAL(shards.large[0].name, "/a/./huge");
+	CU_ASSERT(wh_shards_balance(&shards, true) < 1.1);
+	wh_shards_free(&shards);
+}
+
+/* Ranges follow each other from the first byte to the last; each shard knows its own. */
+static void the_plan_has_ranges_and_version(void)
+{
+	struct wh_shards shards = shards_of(5, 64 * MIB);
+	char path[] = "/dev/shm/wh_ranges_XXXXXX", text[PATH_MAX];
 	int fd = mkstemp(path);
-	struct wh_shard_version version;
-	struct wh_shard range;
-	uint32_t first;
+	struct wh_plan plan = {.folder = "/p"};
+	struct wh_file_range range, same;
+	struct wh_version version;
+	uint64_t from = 0;
+	uint32_t k, count = 0;
 
 	CU_ASSERT_FATAL(fd >= 0 && ftruncate(fd, (off_t)(256 * MIB + 1)) == 0);
-	CU_ASSERT_EQUAL(wh_shard_look(path, &version), 0);
 	CU_ASSERT(wh_shards_add(&shards, path, 256 * MIB + 1));
 	CU_ASSERT(wh_shards_add(&shards, "/a/./f", 1));
 	CU_ASSERT(wh_shards_finish(&shards));
-	CU_ASSERT_EQUAL(shards.count, 5);
-	for (uint32_t i = 0; i < shards.count; i++) {
-		shards.shard[i].version = version;
-		json_array_append_new(
-			json_object_get(plan.json, "shards"), wh_plan_shard_json(&shards.shard[i]));
+	CU_ASSERT_EQUAL_FATAL(shards.larges, 1);
+	CU_ASSERT_EQUAL(wh_version_look(path, &version), 0);
+	shards.large[0].version = version;
+	plan.json = json_pack("{s:o, s:o}", "divided", wh_plan_divided_json(&shards), "shards",
+		wh_plan_shards_json(&shards, 1));
+	for (k = 0; wh_plan_file_range(&plan, 0, k, &range); k++) {
+		CU_ASSERT_EQUAL(range.from, from);
+		CU_ASSERT_EQUAL(range.from % WH_RANGES_ALIGN_BYTES, 0);
+		CU_ASSERT(memcmp(&range.version, &version, sizeof(version)) == 0);
+		from = range.end;
 	}
-	for (uint32_t i = 0; i < 5; i++) {
-		first = i;
-		CU_ASSERT_EQUAL(wh_plan_file_shards(&plan, &first), i < 4 ? 4 : 1);
-		CU_ASSERT_EQUAL(first, i < 4 ? 0 : 4);
-		CU_ASSERT_EQUAL(wh_plan_range(&plan, i, &range), i < 4);
-	}
-	wh_plan_range(&plan, 3, &range);
-	CU_ASSERT_EQUAL(range.end, 256 * MIB + 1);
-	CU_ASSERT(memcmp(&range.version, &version, sizeof(version)) == 0);
+	CU_ASSERT_EQUAL(from, 256 * MIB + 1);
+	CU_ASSERT_FALSE(wh_plan_file_range(&plan, 1, 0, &range));
+	for (uint32_t i = 0; i < shards.count; i++)
+		for (uint32_t n = 0; wh_plan_range(&plan, i, n, &range); n++, count++) {
+			CU_ASSERT_EQUAL(range.shard, i);
+			CU_ASSERT(wh_plan_file_range(&plan, range.file, range.k, &same));
+			CU_ASSERT_EQUAL(same.from, range.from);
+		}
+	CU_ASSERT_EQUAL(count, k);
+	wh_plan_file_range(&plan, 0, 2, &range);
+	wh_plan_range_path(&plan, &range, "state", text);
+	CU_ASSERT_STRING_EQUAL(text, "/p/state/f0-2.sums");
 	CU_ASSERT_EQUAL(ftruncate(fd, (off_t)(256 * MIB)), 0);
-	CU_ASSERT_EQUAL(wh_shard_look(path, &version), 0);
+	CU_ASSERT_EQUAL(wh_version_look(path, &version), 0);
 	CU_ASSERT(memcmp(&range.version, &version, sizeof(version)) != 0);
 	close(fd);
 	unlink(path);
@@ -170,7 +184,8 @@ static void the_page_escapes(void)
 CU_TestInfo wh_tests[] = {
 	{"a large file is divided", a_large_file_is_divided},
 	{"any tree", any_tree},
-	{"the plan has the version", the_plan_has_the_version},
+	{"more than can wait", more_than_can_wait},
+	{"the plan has ranges and version", the_plan_has_ranges_and_version},
 	{"the page escapes", the_page_escapes},
 	CU_TEST_INFO_NULL,
 };
