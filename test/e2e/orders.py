@@ -491,6 +491,13 @@ def handed(program, folder):
         with Control(one.path) as control:
             jobs = control.told('job.list', all=True)['jobs']
         expect_equal('jobs', [job['state'] for job in jobs], ['done', 'done'])
+        for part, status in ((('--offset', '2M'), 'kept'), (('--length', '2M'), 'done')):
+            result = program.run('send', one.root / 'a/data', f'{CLIENT}:joined', '--daemon',
+                                 'always', '--join', '0123456789abcdef', *part, '-v', *options)
+            expect_equal('the exit status of a range', result.status, 0)
+            expect(status == 'done' or 'kept: ' in result.out, result.out)
+            expect_equal('there', (two.root / 'joined').exists(), status == 'done')
+        expect_equal('ranges joined', two.digest('joined'), digest)
         result = program.run('send', '/etc/hostname', f'{CLIENT}:x', *options)
         expect_equal('outside of the root', result.status, 2)
         result = program.run('get', f'{CLIENT}:nothing', one.root / 'x', *options)
