@@ -145,7 +145,7 @@ int wh_shared_part_claim(int anchor_fd, const struct wh_ranges_key *key,
 	int rc = -EAGAIN;
 
 	if (key->owner.bytes_max > 0 && key->source.size_bytes > key->owner.bytes_max)
-		return -EDQUOT;
+		return -EFBIG;
 	/* The folder goes with its last part, also while one is about to be made. */
 	for (int i = 0; i < TRIES_MAX && (rc == -EAGAIN || rc == -ENOENT); i++) {
 		int parts_fd = open_parts(anchor_fd);

@@ -21,7 +21,8 @@ struct wh_shared_part {
 
 /*
  * Finds the part, or makes it, in the folder of parts below this one. 0, and part->fd is the
- * caller's; -EBUSY: it is getting its name just now; or another negative errno.
+ * caller's; -EBUSY: it is getting its name just now; -EFBIG: its owner may not leave as much here;
+ * or another negative errno.
  */
 int wh_shared_part_claim(int anchor_fd, const struct wh_ranges_key *key,
 	const struct wh_segment *range, struct wh_shared_part *part);

@@ -221,6 +221,7 @@ struct wh_sink_place {
 struct wh_sink_keep {
 	bool on;
 	struct wh_recall *recall; /* for `recalling`; NULL: it could not be started */
+	int recall_error;         /* if it could not: 0, no memory, or a negative errno */
 	struct wh_large *recalling;
 	uint64_t recalled_bytes;
 	uint64_t recall_tsc; /* time of the first attempt */

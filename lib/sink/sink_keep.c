@@ -26,15 +26,19 @@ void wh_sink_keep_init(struct wh_sink *sink)
 	keep->place[bytes > 0 ? bytes : 0] = '\0';
 }
 
-/* Identifies the file to the journal; sink->place.path is its path. False: it has no place. */
-static bool name_file(
+/*
+ * Identifies the file to the journal; sink->place.path is its path. 0, or a negative errno: it has no
+ * place.
+ */
+static int name_file(
 	struct wh_sink *sink, const struct wh_large *file, struct wh_keeping_file *named)
 {
 	struct wh_staged entry = wh_large_entry(sink, file);
 	enum wh_doing doing;
+	int rc = wh_sink_place(sink, entry.path, entry.path_bytes, &doing);
 
-	if (wh_sink_place(sink, entry.path, entry.path_bytes, &doing) < 0)
-		return false;
+	if (rc < 0)
+		return rc;
 	*named = (struct wh_keeping_file){
 		.anchor_fd = sink->anchor_fd,
 		.target = {.device = sink->device,
@@ -46,7 +50,7 @@ static bool name_file(
 	};
 	if (file->is_shared)
 		strcpy(named->join, sink->config.choice.join);
-	return true;
+	return 0;
 }
 
 void wh_large_resume(
@@ -144,7 +148,8 @@ static void ask_journal(struct wh_sink *sink)
 	struct wh_keeping_file named;
 
 	keep->recalled_bytes = 0;
-	if (name_file(sink, keep->recalling, &named))
+	keep->recall_error = name_file(sink, keep->recalling, &named);
+	if (keep->recall_error == 0)
 		keep->recall = wh_recall_begin(&sink->config.keeping, &named,
 			keep->recalling->is_lead ? sink->config.lanes : 1,
 			sink->config.chunk_bytes);
@@ -173,7 +178,8 @@ static int32_t recall(struct wh_sink *sink, uint64_t now_tsc)
 		wh_recall_end(keep->recall, &found, &keep->recalled_bytes) == -EINPROGRESS)
 		return keep->recalled_bytes != before;
 	if (keep->recall == NULL)
-		found = (struct wh_recalled){.fd = -1, .error = -ENOMEM};
+		found = (struct wh_recalled){
+			.fd = -1, .error = keep->recall_error < 0 ? keep->recall_error : -ENOMEM};
 	wh_recall_free(keep->recall);
 	keep->recall = NULL;
 	if (found.busy && found.part.row != 0 && wh_holds_want(holds(sink), found.part.row))
@@ -359,7 +365,7 @@ static bool begin_note(struct wh_sink *sink, struct wh_large *file)
 	if (file != NULL) {
 		uint64_t down = down_to(sink, file);
 
-		if (!become_part(sink, file) || !name_file(sink, file, &named)) {
+		if (!become_part(sink, file) || name_file(sink, file, &named) < 0) {
 			file->unkept = true;
 			return false;
 		}
@@ -423,8 +429,10 @@ static void see_shared(
 	file->noted = sink->keep.noted_to;
 	file->is_whole = noted->is_whole;
 	if (rc < 0)
-		wh_large_fail(
-			sink, file, rc, rc == -ECANCELED ? WH_DOING_YIELDING : WH_DOING_SYNCING);
+		wh_large_fail(sink, file, rc,
+			rc == -ECANCELED ? WH_DOING_YIELDING
+			: rc == -EBUSY   ? WH_DOING_RENAMING
+					 : WH_DOING_SYNCING);
 }
 
 static void see_noted(struct wh_sink *sink, int rc, const struct wh_noted *noted)

@@ -193,6 +193,51 @@ def often(program, folder):
         print(f'{KILLS} kills, {gained} with more that is durable, {whole} after the end')
 
 
+def ranges(program, folder):
+    """
+    kill -9 of the receiver while the middle of three ranges comes, when two are there: the next run
+    brings the rest of that range and no more, and the file gets its name. Without --keep-parts
+    nothing is joined.
+    """
+    run = Run(program, folder, 'send')
+    third = SIZE // MIB // 3
+    here, there = operands(folder, 'send')
+
+    def send(first, count, *more, rate=STEADY):
+        return ('send', '--json', '--join', '0123456789abcdef', '--offset', f'{first}M',
+                *(('--length', f'{count}M') if count else ()), *rate, *more, here, there)
+
+    def arrives():
+        kept = [name for name in (folder / 'served' / '.wavehaul-parts').iterdir()
+                if name.suffix != '.ranges']
+        return kept[0].stat().st_blocks * 512 > (2 * third + 30) * MIB
+
+    with run.pair as pair:
+        expect_status(pair.run(*send(0, third)), OK)
+        expect_status(pair.run(*send(2 * third, 0)), OK)
+        client = pair.start(*send(third, third, rate=('--profile', 'fixed', '--rate', '200M')))
+        wait_until(arrives, 20, 'half of the range')
+        time.sleep(1)
+        pair.kill_server()
+        end_group(client)
+        expect(not run.target.exists(), 'it has its name too early')
+        pair.start_server()
+        result = pair.run(*send(third, third))
+        expect_status(result, OK)
+        report = json.loads(result.out)
+        expect(report['resumed_bytes'] >= 14 * MIB, f"{report['resumed_bytes']} not sent again")
+        expect(report['moved_bytes'] < (third - 13) * MIB, f"sent {report['moved_bytes']}")
+        expect_same(run.source, run.target)
+        expect_equal('names', os.listdir(run.target.parent), ['large'])
+        pair.stop_server()
+        pair.server_options = ('--keep-parts', '0s')
+        run.target.unlink()
+        pair.start_server()
+        result = pair.run(*send(0, third))
+        expect(result.status != OK and 'keeps no parts' in result.out + result.err, result.out)
+        pair.stop_server()
+
+
 def changed(program, folder):
     """A file with a changed time starts over, with a message; so does --resume off."""
     run = Run(program, folder, 'send')
@@ -237,6 +282,7 @@ def cases():
     yield Case('receiver killed, lanes', False,
                dies(verb='send', end='server', more=('--parallel', '2')))
     yield Case('killed at any moment', False, often)
+    yield Case('ranges', True, ranges)
     yield Case('changed', False, changed)
     yield Case('damaged', True, damaged)
 

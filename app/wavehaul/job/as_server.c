@@ -151,6 +151,13 @@ static bool open_reply(struct wh_job *job)
 		wh_job_sends(job) && !wh_job_is_rpc(job->request.verb));
 }
 
+/* Where parts are kept for no time, ranges that nothing ever joins would be there for ever. */
+static bool can_join(const struct wh_job *job)
+{
+	return job->request.choice.join == NULL || job->request.verb != WH_JOB_SEND ||
+	       job->jobs->journal != NULL;
+}
+
 /* HELLO has arrived: opens our stream, for READY or REFUSED. */
 static void reply(struct wh_job *job, uint64_t now_tsc)
 {
@@ -178,10 +185,14 @@ static void reply(struct wh_job *job, uint64_t now_tsc)
 		wh_job_give_up(job, now_tsc, WH_STATUS_BUSY, "out of memory for another stream");
 		return;
 	}
-	if (may)
-		start(job, now_tsc);
-	else
+	if (!may)
 		refuse(job, now_tsc, EACCES, why);
+	else if (!can_join(job))
+		refuse(job, now_tsc, ENOTSUP,
+			"this server keeps no parts of files, so it cannot join ranges "
+			"(--keep-parts, --state)");
+	else
+		start(job, now_tsc);
 }
 
 static bool can_serve(const struct wh_job *job, const struct wh_hello *hello)
