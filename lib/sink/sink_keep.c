@@ -27,8 +27,8 @@ void wh_sink_keep_init(struct wh_sink *sink)
 }
 
 /*
- * Identifies the file to the journal; sink->place.path is its path. 0, or a negative errno: it has no
- * place.
+ * Identifies the file to the journal; sink->place.path is its path. 0, or a negative errno: it has
+ * no place.
  */
 static int name_file(
 	struct wh_sink *sink, const struct wh_large *file, struct wh_keeping_file *named)
