@@ -152,7 +152,7 @@ static void bytes_are_those_of_the_range(void)
 /* Two that end at the same moment: one of both gives the name. */
 static void two_come_at_once(void)
 {
-	for (uint64_t seed = 0; seed < 40; seed++) {
+	for (uint64_t seed = 0; seed < 16; seed++) {
 		struct wh_prng prng[2];
 		struct copy copy;
 		bool done = false;
@@ -206,7 +206,7 @@ static void a_receiver_may_die(void)
 {
 	bool resumed = false;
 
-	for (uint64_t turns = 3, first = 0; turns < 4000; turns += 1 + turns / 12) {
+	for (uint64_t turns = 3, first = 0; turns < 4000; turns += 1 + turns / 5) {
 		struct copy copy;
 		uint64_t missing = 2, bytes;
 
