@@ -310,6 +310,7 @@ def ranges_by_hand(program, folder):
             expect(not list((site.served / 'in').glob('.wave*')), 'something is left')
             for shard in order_of:
                 fleet(program, 'check', shard, '--plan', plan, under=host.under)
+            expect_report(program, plan, tree)
             fleet(program, 'scan', tree, 'far:new', '--plan', other, *sites, '--json',
                   '--shard-size', '60M', *SEND)
             os.utime(tree / 'huge')

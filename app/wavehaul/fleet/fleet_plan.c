@@ -227,6 +227,11 @@ void wh_plan_range_path(const struct wh_plan *plan, const struct wh_file_range *
 			plan->folder, range->file, range->k);
 }
 
+void wh_plan_whole_path(const struct wh_plan *plan, uint32_t file, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%.*s/state/f%u.sums", PATH_MAX - PLACE_CHARS, plan->folder, file);
+}
+
 void wh_plan_path(const struct wh_plan *plan, uint32_t shard, const char *room, const char *end,
 	char path[PATH_MAX])
 {

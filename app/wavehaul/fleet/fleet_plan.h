@@ -10,7 +10,7 @@
  *   state/N.now the last second of a running transfer
  *   state/N.sums  checksums of what has arrived, as by md5sum
  *   state/N.part  of a `get`: the names that it asks for now, and N.got, their checksums
- *   state/fN-K.sums  the checksum of its K-th range
+ *   state/fN-K.sums  the checksum of its K-th range, and fN.sums, of the whole once it is verified
  *   tasks/N     what its tasks said
  */
 
@@ -88,6 +88,9 @@ bool wh_plan_range(
 /* The path of the file's list ("shards"), or of the range's checksum ("state", ".sums"). */
 void wh_plan_range_path(const struct wh_plan *plan, const struct wh_file_range *range,
 	const char *room, char path[PATH_MAX]);
+
+/* The path of the checksum of a whole divided file, which a second pass has calculated. */
+void wh_plan_whole_path(const struct wh_plan *plan, uint32_t file, char path[PATH_MAX]);
 
 /* A path in the folder: "state/7.log". Lists of names are there once for all sites. */
 void wh_plan_path(const struct wh_plan *plan, uint32_t shard, const char *room, const char *end,

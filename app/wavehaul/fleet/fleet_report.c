@@ -133,16 +133,42 @@ static void print_keys(json_t *object)
 	printf("  ");
 }
 
-/* One checksum of those of the ranges, in their order, and how many these are. */
-static bool print_joined(struct joined *joined, enum wh_checksum kind)
+/* False: no second pass has read the whole file. */
+static bool read_whole_sum(
+	const struct wh_plan *plan, uint32_t number, char sum[WH_CHECKSUM_TEXT_BYTES])
+{
+	char path[PATH_MAX];
+	FILE *file;
+	bool good;
+	int first;
+
+	wh_plan_whole_path(plan, number, path);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	first = getc(file);
+	if (first != '\\')
+		(void)ungetc(first, file);
+	good = fscanf(file, "%32[0-9a-f]", sum) == 1;
+	fclose(file);
+	return good;
+}
+
+/* The whole's checksum, or one of those of the ranges, in their order, and how many these are. */
+static bool print_joined(
+	struct joined *joined, const struct wh_plan *plan, uint32_t file, enum wh_checksum kind)
 {
 	char sum[WH_CHECKSUM_TEXT_BYTES], plain[4 * sizeof(joined->name)];
+	bool is_whole = read_whole_sum(plan, file, sum);
 
-	if (lseek(joined->fd, 0, SEEK_SET) != 0 ||
-		wh_checksum_of(joined->fd, UINT64_MAX, kind, NULL, sum) != 0)
+	if (!is_whole && (lseek(joined->fd, 0, SEEK_SET) != 0 ||
+				 wh_checksum_of(joined->fd, UINT64_MAX, kind, NULL, sum) != 0))
 		return wh_fail(false, "cannot sum the checksums of %s",
 			wh_plain_text(joined->name, true, plain, sizeof(plain)));
-	printf("%s-%u  ", sum, joined->ranges);
+	printf("%s", sum);
+	if (!is_whole)
+		printf("-%u", joined->ranges);
+	printf("  ");
 	print_keys(joined->nodes);
 	print_keys(joined->receivers);
 	printf("%s\n", wh_plain_text(joined->name, false, plain, sizeof(plain)));
@@ -161,7 +187,7 @@ static bool print_divided(const struct wh_plan *plan, uint32_t file)
 
 	for (uint32_t k = 0; good && wh_plan_file_range(plan, file, k, &range); k++)
 		good = add_range(&joined, plan, &range);
-	good = good && print_joined(&joined, kind);
+	good = good && print_joined(&joined, plan, file, kind);
 	json_decref(joined.nodes);
 	json_decref(joined.receivers);
 	if (joined.fd >= 0)

@@ -360,7 +360,7 @@ static int compare_divided(struct task *task)
 			return wh_fail(WH_EXIT_PARTIAL,
 				"a file of shard %u has ranges that have not arrived", task->shard);
 		wh_plan_range_path(task->plan, &range, "shards", list);
-		wh_plan_path(task->plan, task->shard, "state", ".whole", sums);
+		wh_plan_whole_path(task->plan, range.file, sums);
 		status = run_piece(task, list, sums);
 	}
 	return status;

@@ -303,7 +303,7 @@ int wh_run_judge(const struct wh_run_host_ctx *ctx, const struct wh_order *order
 		status = judge_paths(order, &choice);
 	if (status == -1 && order->stream)
 		status = judge_stream(order, settings);
-	if (status == -1 && !wh_transfer_range_fits(settings, order->stream))
+	if (status == -1 && !wh_transfer_range_fits(settings, sends, order->stream))
 		status = WH_EXIT_USAGE;
 	json_decref(words);
 	free(terms);

@@ -99,18 +99,19 @@ static const char *join_wrong(const struct wh_settings *settings, bool is_piped)
 	return wh_term_wrong(term);
 }
 
-bool wh_transfer_range_fits(const struct wh_settings *settings, bool is_piped)
+bool wh_transfer_range_fits(const struct wh_settings *settings, bool sends, bool is_piped)
 {
 	bool joins = settings->join[0] != '\0';
 	const char *wrong = joins ? join_wrong(settings, is_piped) : NULL;
 
 	if (wrong != NULL)
 		return wh_fail(false, "--join %s", wrong);
-	if (is_piped || joins || (settings->range_from == 0 && settings->range_bytes == 0))
+	if (joins || (is_piped && !sends) ||
+		(settings->range_from == 0 && settings->range_bytes == 0))
 		return true;
-	return wh_fail(false,
-		"a part of a file goes to standard output: with --offset or --length, DEST is -, "
-		"or send has a --join");
+	return sends ? wh_fail(false, "send has --offset and --length with --join only")
+		     : wh_fail(false, "a part of a file goes to standard output: with --offset or "
+				      "--length, DEST is -");
 }
 
 const char *wh_transfer_pipe_wrong(const struct wh_settings *settings, const char *there)
@@ -157,7 +158,7 @@ static int see_pipe(struct wh_wanted *wanted)
 
 	for (uint32_t i = 0; i < wanted->locals; i++)
 		wanted->is_piped |= strcmp(wanted->local[i], "-") == 0;
-	if (!wh_transfer_range_fits(&wanted->settings, wanted->is_piped))
+	if (!wh_transfer_range_fits(&wanted->settings, sends, wanted->is_piped))
 		return WH_EXIT_USAGE;
 	if (!wanted->is_piped)
 		return sends ? check_only_file(wanted) : 0;

@@ -59,7 +59,7 @@ void wh_request_see_contents(struct wh_request *request);
 bool wh_request_fits(const struct wh_request *request);
 
 /* False after a complaint: --offset or --length, and the file does not go to a pipe. */
-bool wh_transfer_range_fits(const struct wh_settings *settings, bool is_piped);
+bool wh_transfer_range_fits(const struct wh_settings *settings, bool sends, bool is_piped);
 
 /* Why the file at that path of the server cannot be a pipe's, with these options; NULL: it can. */
 const char *wh_transfer_pipe_wrong(const struct wh_settings *settings, const char *there);
