@@ -52,6 +52,7 @@ struct fleet {
 	int64_t by_s;    /* 0: no deadline */
 	double has_bps;  /* of the receivers in service; 0: not known */
 	char digest[8];  /* of the checksums (file/file_checksum.h) */
+	bool looks;      /* at what is there: no file is divided, as ranges cannot */
 };
 
 /* Prints the object as the verb's, and frees it. */
@@ -122,8 +123,11 @@ static int check_options_behind(struct fleet *fleet)
 			status = wh_fail(WH_EXIT_USAGE,
 				"--%s cannot be an option of %s in a fleet's tasks", own[i],
 				wh_verb_name(verb));
-	if (status == -1)
+	if (status == -1) {
 		snprintf(fleet->digest, sizeof(fleet->digest), "%.7s", settings->digest);
+		fleet->looks = settings->update || settings->ignore_existing ||
+			       settings->quick_check || settings->blocks;
+	}
 	if (status == -1 && (fleet->gets || json_array_size(fleet->targets) > 1) &&
 		!take_other(fleet, settings, fleet->gets ? WH_VERB_LS : WH_VERB_JOB))
 		status = WH_EXIT_OTHER;
@@ -165,7 +169,7 @@ static void tell_plan(const struct fleet *fleet, const struct wh_shards *shards,
 		totals->folders, shards->count, wh_shards_balance(shards, true),
 		wh_shards_balance(shards, false));
 	if (shards->larges > 0)
-		printf("%u files are divided, as they are at least twice as large as a shard\n",
+		printf("%u files are divided, each larger than a shard in the mean\n",
 			shards->larges);
 	printf("scanned in %.1f s, %.0f names a second; the plan is in %s\n", seconds,
 		seconds > 0 ? names / seconds : 0, fleet->plan.folder);
@@ -276,7 +280,7 @@ static int write_plan(
 	struct wh_shards shards = {
 		.folder = folder,
 		.max = settings->shards,
-		.divides = !fleet->gets && json_array_size(fleet->targets) == 1,
+		.divides = !fleet->gets && !fleet->looks && json_array_size(fleet->targets) == 1,
 		.grain_bytes = settings->shard_bytes,
 		.grain_files = settings->shard_files,
 	};

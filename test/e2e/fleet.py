@@ -311,6 +311,11 @@ def ranges_by_hand(program, folder):
             for shard in order_of:
                 fleet(program, 'check', shard, '--plan', plan, under=host.under)
             expect_report(program, plan, tree)
+            now = fleet(program, 'status', '--plan', plan, '--json')
+            expect_equal('files', (now['files_done'], now['files']), (2, 2))
+            made = fleet(program, 'scan', tree, 'far:new', '--plan', folder / 'whole', *sites,
+                         '--json', '--shard-size', '60M', *SEND, '--update')
+            expect_equal('with --update', made['divided'], [])
             fleet(program, 'scan', tree, 'far:new', '--plan', other, *sites, '--json',
                   '--shard-size', '60M', *SEND)
             os.utime(tree / 'huge')

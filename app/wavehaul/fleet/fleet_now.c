@@ -141,7 +141,8 @@ static void take_deadline(json_t *now, const struct wh_plan *plan)
 			span_s > 0 ? (double)moved * 8 / span_s : 0));
 }
 
-static void take_shard(json_t *now, const struct wh_plan *plan, uint32_t shard, enum place place)
+/* Whether it is done. */
+static bool take_shard(json_t *now, const struct wh_plan *plan, uint32_t shard, enum place place)
 {
 	json_t *running = json_object_get(now, "running");
 	json_t *failed = json_object_get(now, "failed");
@@ -149,8 +150,10 @@ static void take_shard(json_t *now, const struct wh_plan *plan, uint32_t shard, 
 	struct wh_shard_past past;
 	const char *state = "stopped";
 	double bps = 0;
+	bool is_done;
 
 	wh_shard_past_read(&past, plan, shard);
+	is_done = past.state == WH_SHARD_DONE;
 	wh_nodes_take(json_object_get(now, "nodes"), plan, shard, &past);
 	take_times(now, &past);
 	if (past.state == WH_SHARD_DONE)
@@ -176,6 +179,23 @@ static void take_shard(json_t *now, const struct wh_plan *plan, uint32_t shard, 
 	add_to(json_object_get(now, "shards"), state, 1);
 	add_to(now, "cut_off", past.cut_off);
 	wh_shard_past_free(&past);
+	return is_done;
+}
+
+/* Each shard, then files that several of them have. False: no memory. */
+static bool take_shards(json_t *now, const struct wh_plan *plan, const struct queued *queued)
+{
+	uint32_t shards = wh_plan_shards(plan);
+	bool *is_done = calloc(shards, sizeof(*is_done));
+
+	if (is_done == NULL)
+		return false;
+	for (uint32_t i = 0; i < shards; i++)
+		is_done[i] = take_shard(now, plan, i, queued->place[i]);
+	for (uint32_t file = 0; file < wh_plan_divided(plan); file++)
+		add_to(now, "files_done", wh_plan_file_is_done(plan, file, is_done));
+	free(is_done);
+	return true;
 }
 
 json_t *wh_fleet_now(const struct wh_plan *plan)
@@ -194,8 +214,7 @@ json_t *wh_fleet_now(const struct wh_plan *plan)
 		0, "rate_bps", 0.0, "running", "failed", "nodes", "verified", "same", 0, "differed",
 		0, "failed", 0, "shards");
 
-	for (uint32_t i = 0; good && i < wh_plan_shards(plan); i++)
-		take_shard(now, plan, i, queued.place[i]);
+	good = good && take_shards(now, plan, &queued);
 	wh_nodes_finish(json_object_get(now, "nodes"));
 	take_deadline(now, plan);
 	json_object_set_new(now, "waits_for", json_string(queued.reason));

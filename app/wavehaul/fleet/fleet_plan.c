@@ -205,6 +205,16 @@ bool wh_plan_file_range(
 	return range->shard < wh_plan_shards(plan);
 }
 
+bool wh_plan_file_is_done(const struct wh_plan *plan, uint32_t file, const bool *is_done)
+{
+	struct wh_file_range range;
+
+	for (uint32_t k = 0; wh_plan_file_range(plan, file, k, &range); k++)
+		if (!is_done[range.shard])
+			return false;
+	return true;
+}
+
 bool wh_plan_range(
 	const struct wh_plan *plan, uint32_t shard, uint32_t i, struct wh_file_range *range)
 {

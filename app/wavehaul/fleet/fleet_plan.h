@@ -81,6 +81,9 @@ struct wh_file_range {
 bool wh_plan_file_range(
 	const struct wh_plan *plan, uint32_t file, uint32_t k, struct wh_file_range *range);
 
+/* Whether all of its ranges have arrived, if these shards are done. */
+bool wh_plan_file_is_done(const struct wh_plan *plan, uint32_t file, const bool *is_done);
+
 /* The i-th range of a shard. False: it has no more. */
 bool wh_plan_range(
 	const struct wh_plan *plan, uint32_t shard, uint32_t i, struct wh_file_range *range);

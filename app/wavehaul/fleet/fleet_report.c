@@ -199,15 +199,9 @@ static bool print_all_divided(const struct wh_plan *plan, const bool *is_done)
 {
 	bool good = true;
 
-	for (uint32_t file = 0; file < wh_plan_divided(plan); file++) {
-		struct wh_file_range range;
-		bool all = true;
-
-		for (uint32_t k = 0; wh_plan_file_range(plan, file, k, &range); k++)
-			all &= is_done[range.shard];
-		if (all)
+	for (uint32_t file = 0; file < wh_plan_divided(plan); file++)
+		if (wh_plan_file_is_done(plan, file, is_done))
 			good &= print_divided(plan, file);
-	}
 	return good;
 }
 
