@@ -266,9 +266,18 @@ def ranges_on_slurm(program, folder):
 
         wait_until(carrier, STARTING_S, 'a range under way')
         killed = carrier()
+        page = folder / 'page.html'
+        watching = program.start('fleet', 'status', '--plan', plan, '--every', '1s', '--page', page,
+                                 under=on('ctl'))
         kill_all(killed['node'])
         wait_until(lambda: now()['shards']['done'] == len(sent['shards']), 2 * ALL_DONE_S,
                    'all shards')
+        watched = program.finish(watching, ALL_DONE_S, time.monotonic())
+        expect_status(watched, OK)
+        expect(watched.out.count(' shards: ') > 3, f'it was said once: {watched.out!r}')
+        expect(f'{len(sent["shards"])} shards: {len(sent["shards"])} done' in watched.out,
+               watched.out)
+        expect('content="1"' in page.read_text(), 'the page does not renew itself')
         expect_same(site.served / 'in/tree', tree)
         digest, nodes, receivers, _ = line_of(program, plan, 'tree/huge')
         expect_equal('digest', digest, joined_md5(tree / 'huge', divided))
