@@ -288,6 +288,22 @@ size_t wh_beneath_parent_bytes(const char *path, size_t path_bytes)
 	return slash == NULL ? 0 : (size_t)(slash - path);
 }
 
+int wh_beneath_parts(int folder_fd)
+{
+	struct stat status;
+	int fd;
+
+	if (mkdirat(folder_fd, WH_PARTS_FOLDER, 0700) != 0 && errno != EEXIST)
+		return -errno;
+	fd = openat(folder_fd, WH_PARTS_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) == 0 && status.st_uid == geteuid())
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
 bool wh_beneath_in_memory(int fd)
 {
 	struct statfs status;

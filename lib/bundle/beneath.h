@@ -77,5 +77,12 @@ void wh_beneath_forget(struct wh_beneath *beneath, const char *path, size_t path
 /* Length of the path of the folder that contains `path`; 0: the anchor. */
 size_t wh_beneath_parent_bytes(const char *path, size_t path_bytes);
 
+/*
+ * The folder of parts (bundle/staging_name.h) in this one, made if it is missing: a descriptor of
+ * the caller's, or a negative errno; -EPERM: another user has made it, and could exchange what is
+ * in it.
+ */
+int wh_beneath_parts(int folder_fd);
+
 /* Whether this is a file system in memory: nothing to sync, and reading and writing never block. */
 bool wh_beneath_in_memory(int fd);

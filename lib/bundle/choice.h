@@ -128,6 +128,14 @@ bool wh_choice_takes_path(
 /* How many bytes of a file of that size are transferred; *from: the first of them. */
 uint64_t wh_choice_range(const struct wh_choice *choice, uint64_t size_bytes, uint64_t *from);
 
+/* How many bytes of a file whose ENTRY has that size the job brings. */
+static inline uint64_t wh_choice_bytes(const struct wh_choice *choice, uint64_t size_bytes)
+{
+	uint64_t from;
+
+	return choice->join != NULL ? wh_choice_range(choice, size_bytes, &from) : size_bytes;
+}
+
 /* Whether the terms include a file of that size and time. */
 bool wh_choice_takes_file(const struct wh_choice *choice, const struct stat *status);
 

@@ -9,28 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bundle/staging_name.h"
+#include "bundle/beneath.h"
 
 #define TRIES_MAX  16
 #define PART_MODE  0600 /* a journal knows it (stage/stale.h) */
 #define NAME_CHARS 16
-
-/* The folder of parts; a negative errno, -EPERM: another user has made it. */
-static int open_parts(int anchor_fd)
-{
-	struct stat status;
-	int fd;
-
-	if (mkdirat(anchor_fd, WH_PARTS_FOLDER, 0700) != 0 && errno != EEXIST)
-		return -errno;
-	fd = openat(anchor_fd, WH_PARTS_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &status) == 0 && status.st_uid == geteuid())
-		return fd;
-	close(fd);
-	return -EPERM;
-}
 
 /* Whether the part still has its number there, and this inode. */
 static bool is_there(int parts_fd, const char *name, uint64_t inode)
@@ -148,7 +131,7 @@ int wh_shared_part_claim(int anchor_fd, const struct wh_ranges_key *key,
 		return -EFBIG;
 	/* The folder goes with its last part, also while one is about to be made. */
 	for (int i = 0; i < TRIES_MAX && (rc == -EAGAIN || rc == -ENOENT); i++) {
-		int parts_fd = open_parts(anchor_fd);
+		int parts_fd = wh_beneath_parts(anchor_fd);
 
 		rc = parts_fd < 0 ? parts_fd : try_claim(parts_fd, key, range, part);
 		if (parts_fd >= 0)
@@ -174,7 +157,7 @@ int wh_shared_part_note(int anchor_fd, const struct wh_ranges_key *key,
 	const struct wh_segment *range, const struct wh_shared_note *note, bool *is_whole)
 {
 	struct wh_ranges notes;
-	int parts_fd = open_parts(anchor_fd);
+	int parts_fd = wh_beneath_parts(anchor_fd);
 	int rc = parts_fd < 0 ? parts_fd : wh_ranges_open(parts_fd, key, &notes);
 	bool is_end = note->to == range->end;
 

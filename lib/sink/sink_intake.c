@@ -257,13 +257,9 @@ static void take_entry(struct wh_sink *sink, const struct wh_entry *entry, uint6
 	intake->entries++;
 	if (entry->kind == WH_ENTRY_FILE && entry->content != WH_CONTENT_SEGMENT &&
 		!sink->progress.all_found) {
-		uint64_t from;
-
 		sink->progress.files_found++;
 		sink->progress.bytes_found +=
-			wh_sink_joins(sink)
-				? wh_choice_range(&sink->config.choice, entry->size_bytes, &from)
-				: entry->size_bytes;
+			wh_choice_bytes(&sink->config.choice, entry->size_bytes);
 	}
 	if (entry->kind != WH_ENTRY_HARD)
 		intake->files_below = intake->next_id;

@@ -183,15 +183,6 @@ void wh_sink_tell_skipped(struct wh_sink *sink, const struct wh_staged *file)
 	report(sink, &result, file->path, file->path_bytes);
 }
 
-/* How many bytes of the file are this job's. */
-static uint64_t bytes_of(const struct wh_sink *sink, const struct wh_staged *file)
-{
-	uint64_t from;
-
-	return wh_sink_joins(sink) ? wh_choice_range(&sink->config.choice, file->bytes, &from)
-				   : file->bytes;
-}
-
 /* Counts and reports a file that is written, or in a dry run would be. */
 static void note_file(
 	struct wh_sink *sink, const struct wh_staged *file, struct wh_file_result result)
@@ -199,7 +190,7 @@ static void note_file(
 	if (file->kind != WH_ENTRY_FILE)
 		return;
 	result.kind = WH_ENTRY_FILE;
-	result.bytes = bytes_of(sink, file);
+	result.bytes = wh_choice_bytes(&sink->config.choice, file->bytes);
 	sink->progress.totals.files++;
 	sink->progress.totals.bytes += result.bytes;
 	report(sink, &result, file->path, file->path_bytes);

@@ -32,16 +32,6 @@ bool wh_source_entry_has_room(struct wh_source *source)
 	return error == 0 && wh_source_has_room(source, wh_record_bytes(&source->record));
 }
 
-/* How many bytes of the file are sent. */
-static uint64_t range_bytes(const struct wh_source *source, const struct wh_entry *entry)
-{
-	uint64_t from;
-
-	return wh_source_joins(source)
-		       ? wh_choice_range(&source->config.choice, entry->size_bytes, &from)
-		       : entry->size_bytes;
-}
-
 struct wh_ledger_entry *wh_source_put_entry(struct wh_source *source)
 {
 	const struct wh_entry *entry = &source->record.entry;
@@ -52,7 +42,7 @@ struct wh_ledger_entry *wh_source_put_entry(struct wh_source *source)
 		wh_ledger_add(&source->ledger, entry->path, entry->path_bytes);
 
 	booked->kind = entry->kind;
-	booked->size_bytes = range_bytes(source, entry);
+	booked->size_bytes = wh_choice_bytes(&source->config.choice, entry->size_bytes);
 	booked->given = source->item.given;
 	booked->mtime_s = entry->mtime_s;
 	booked->mtime_ns = entry->mtime_ns;
@@ -93,7 +83,8 @@ void wh_source_put_asking(struct wh_source *source, struct wh_split *split, int 
 	};
 	if (wh_source_joins(source)) {
 		file->segment.from = source->item_base;
-		file->segment.end = source->item_base + range_bytes(source, entry);
+		file->segment.end =
+			source->item_base + wh_choice_bytes(&config->choice, entry->size_bytes);
 		file->base = 0;
 	}
 	if (split != NULL) {

@@ -323,17 +323,13 @@ int wh_stage_open_parts(struct wh_stage *stage)
 	if (stage->parts_fd >= 0)
 		close(stage->parts_fd);
 	stage->parts_fd = -1;
-	if (mkdirat(stage->folder_fd, WH_PARTS_FOLDER, 0700) != 0 && errno != EEXIST)
-		return -errno;
-	stage->parts_fd = openat(
-		stage->folder_fd, WH_PARTS_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (stage->parts_fd < 0)
-		return -errno;
-	if (fstat(stage->parts_fd, &status) == 0 && status.st_uid == geteuid())
-		return 0;
-	close(stage->parts_fd);
-	stage->parts_fd = -1;
-	return -EPERM;
+
+	int fd = wh_beneath_parts(stage->folder_fd);
+
+	if (fd < 0)
+		return fd;
+	stage->parts_fd = fd;
+	return 0;
 }
 
 static int try_create_kept(struct wh_stage *stage, uint32_t *number)

@@ -50,22 +50,50 @@ json_t *wh_fleet_report(const struct wh_plan *plan, bool *all_done)
 
 /*
  * A line of md5sum is a checksum, two characters, and the name. Behind a backslash the name's
- * backslashes and newlines are escaped as in C, like all that is escaped here.
+ * backslashes and newlines are escaped as in C, like all that is escaped here. False: it is none.
  */
-static void print_line(char *line, const json_t *begin)
+static bool split_line(char *line, const char **sum, const char **name)
 {
-	char plain[4 * WH_PATH_BYTES_MAX + 1];
 	size_t sum_chars;
 
 	line += line[0] == '\\';
 	line[strcspn(line, "\n")] = '\0';
 	sum_chars = strcspn(line, " ");
 	if (line[sum_chars] == '\0' || line[sum_chars + 1] == '\0')
-		return;
-	printf("%.*s  %s  %s  %s\n", (int)sum_chars, line,
-		wh_json_text(begin, json_object_get(begin, "from") != NULL ? "from" : "node"),
-		wh_json_text(begin, "receiver"),
-		wh_plain_text(line + sum_chars + 2, false, plain, sizeof(plain)));
+		return false;
+	line[sum_chars] = '\0';
+	*sum = line;
+	*name = line + sum_chars + 2;
+	return true;
+}
+
+static void print_line(char *line, const json_t *begin)
+{
+	char plain[4 * WH_PATH_BYTES_MAX + 1];
+	const char *sum, *name;
+
+	if (split_line(line, &sum, &name))
+		printf("%s  %s  %s  %s\n", sum,
+			wh_json_text(
+				begin, json_object_get(begin, "from") != NULL ? "from" : "node"),
+			wh_json_text(begin, "receiver"),
+			wh_plain_text(name, false, plain, sizeof(plain)));
+}
+
+/* A line, and a list of one file. */
+#define LINE_CHARS (WH_PATH_BYTES_MAX * 2 + WH_CHECKSUM_TEXT_BYTES + 8)
+
+/* The only line of a list. False: there is none. */
+static bool read_line(const char *path, char line[LINE_CHARS], const char **sum, const char **name)
+{
+	FILE *file = fopen(path, "re");
+	bool good;
+
+	if (file == NULL)
+		return false;
+	good = fgets(line, LINE_CHARS, file) != NULL;
+	fclose(file);
+	return good && split_line(line, sum, name);
 }
 
 /* What the lines of the ranges of one file say together. */
@@ -74,13 +102,13 @@ struct joined {
 	uint32_t ranges;
 	json_t *nodes; /* as keys, in order */
 	json_t *receivers;
-	char name[WH_PATH_BYTES_MAX * 2 + 4]; /* as it stands in a line */
+	char name[LINE_CHARS]; /* as it stands in a line */
 };
 
-static bool add_sum(int fd, const char *text, size_t chars)
+static bool add_sum(int fd, const char *text)
 {
 	uint8_t bytes[WH_CHECKSUM_TEXT_BYTES / 2];
-	size_t count = chars / 2;
+	size_t count = strlen(text) / 2;
 
 	if (count > sizeof(bytes))
 		return false;
@@ -93,25 +121,14 @@ static bool add_sum(int fd, const char *text, size_t chars)
 static bool add_range(
 	struct joined *joined, const struct wh_plan *plan, const struct wh_file_range *range)
 {
-	char path[PATH_MAX], line[sizeof(joined->name) + WH_CHECKSUM_TEXT_BYTES + 4] = "";
-	const char *at = line;
+	char path[PATH_MAX], line[LINE_CHARS];
+	const char *sum, *name;
 	struct wh_shard_past past;
-	FILE *file;
-	bool good;
 
 	wh_plan_range_path(plan, range, "state", path);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return wh_fail(false, "cannot read %s: %s", path, strerror(errno));
-	good = fgets(line, sizeof(line), file) != NULL;
-	fclose(file);
-	at += line[0] == '\\';
-	line[strcspn(line, "\n")] = '\0';
-	good = good && strcspn(at, " ") + 2 < strlen(at) &&
-	       add_sum(joined->fd, at, strcspn(at, " "));
-	if (!good)
+	if (!read_line(path, line, &sum, &name) || !add_sum(joined->fd, sum))
 		return wh_fail(false, "%s has no checksum", path);
-	strcpy(joined->name, at + strcspn(at, " ") + 2);
+	strcpy(joined->name, name);
 	wh_shard_past_read(&past, plan, range->shard);
 	json_object_set_new(joined->nodes, wh_json_text(past.begin, "node"), json_null());
 	json_object_set_new(joined->receivers, wh_json_text(past.begin, "receiver"), json_null());
@@ -133,42 +150,23 @@ static void print_keys(json_t *object)
 	printf("  ");
 }
 
-/* False: no second pass has read the whole file. */
-static bool read_whole_sum(
-	const struct wh_plan *plan, uint32_t number, char sum[WH_CHECKSUM_TEXT_BYTES])
-{
-	char path[PATH_MAX];
-	FILE *file;
-	bool good;
-	int first;
-
-	wh_plan_whole_path(plan, number, path);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return false;
-	first = getc(file);
-	if (first != '\\')
-		(void)ungetc(first, file);
-	good = fscanf(file, "%32[0-9a-f]", sum) == 1;
-	fclose(file);
-	return good;
-}
-
 /* The whole's checksum, or one of those of the ranges, in their order, and how many these are. */
 static bool print_joined(
 	struct joined *joined, const struct wh_plan *plan, uint32_t file, enum wh_checksum kind)
 {
-	char sum[WH_CHECKSUM_TEXT_BYTES], plain[4 * sizeof(joined->name)];
-	bool is_whole = read_whole_sum(plan, file, sum);
+	char of_sums[WH_CHECKSUM_TEXT_BYTES], plain[4 * sizeof(joined->name)];
+	char path[PATH_MAX], line[LINE_CHARS];
+	const char *sum, *name;
 
-	if (!is_whole && (lseek(joined->fd, 0, SEEK_SET) != 0 ||
-				 wh_checksum_of(joined->fd, UINT64_MAX, kind, NULL, sum) != 0))
+	wh_plan_whole_path(plan, file, path);
+	if (read_line(path, line, &sum, &name))
+		printf("%s  ", sum); /* a second pass has read the whole */
+	else if (lseek(joined->fd, 0, SEEK_SET) == 0 &&
+		 wh_checksum_of(joined->fd, UINT64_MAX, kind, NULL, of_sums) == 0)
+		printf("%s-%u  ", of_sums, joined->ranges);
+	else
 		return wh_fail(false, "cannot sum the checksums of %s",
 			wh_plain_text(joined->name, true, plain, sizeof(plain)));
-	printf("%s", sum);
-	if (!is_whole)
-		printf("-%u", joined->ranges);
-	printf("  ");
 	print_keys(joined->nodes);
 	print_keys(joined->receivers);
 	printf("%s\n", wh_plain_text(joined->name, false, plain, sizeof(plain)));
