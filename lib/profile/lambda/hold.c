@@ -278,7 +278,6 @@ static void adjust(struct wh_control *control, const struct wh_delivery_event *e
 void wh_lambda_hold(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
-	const struct wh_lambda_sample *sample = &lambda->path.sample;
 
 	if (others_are_here(lambda, event)) {
 		lambda->loss.trial = WH_LAMBDA_NO_TRIAL;
@@ -290,7 +289,6 @@ void wh_lambda_hold(struct wh_control *control, const struct wh_delivery_event *
 		drain(control, event);
 		return;
 	}
-	lambda->sent_most_pps = fmax(lambda->sent_most_pps, sample->sent_pps);
 	if (is_phantom(control)) {
 		wh_lambda_path_forget(&lambda->path);
 		wh_lambda_mark(lambda, event);

@@ -352,7 +352,7 @@ static bool is_of_the_way(const struct wh_lambda *lambda)
 	       lambda->rate_pps >= params.most_of_line * lambda->yield.capacity_pps;
 }
 
-/* If the train told nothing, a rate that was never used is what was kept before, or a guess. */
+/* If the train told nothing, a rate that never arrived is what was kept before, or a guess. */
 static double found_pps(const struct wh_control *control)
 {
 	const struct wh_lambda *lambda = wh_lambda_view_of(control);
@@ -360,7 +360,7 @@ static double found_pps(const struct wh_control *control)
 	if (lambda->train.s > 0.0 ||
 		wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_SCAVENGER)
 		return lambda->rate_pps;
-	return fmin(lambda->rate_pps, lambda->sent_most_pps);
+	return fmin(lambda->rate_pps, wh_lambda_path_arrived_most_pps(&lambda->path));
 }
 
 static void found(const struct wh_control *control, struct wh_known_path *known)

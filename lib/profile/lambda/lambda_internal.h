@@ -44,7 +44,6 @@ struct wh_lambda {
 	double train_pps;    /* the train's capacity, regardless of the bound */
 	double line_pps;     /* capacity of the narrowest link, as far as known */
 	double own_pps;      /* arrival rate when the line was ours */
-	double sent_most_pps;
 
 	/* part.c: the queue */
 	uint64_t low_seen_pkts, low_delivered_pkts, low_runs; /* the counts ... */

@@ -183,8 +183,22 @@ void wh_lambda_path_hear(
 	fill(path, event);
 }
 
+static double arrived_since_mark_pps(const struct wh_lambda_path *path)
+{
+	double pkts = (double)(path->delivered_pkts - path->from_delivered_pkts);
+	double span_s = wh_lambda_since_s(path, path->arrived_tsc, path->from_arrived_tsc);
+
+	return path->filling && pkts >= params.arrival_pkts && span_s > 0.0 ? pkts / span_s : 0.0;
+}
+
+double wh_lambda_path_arrived_most_pps(const struct wh_lambda_path *path)
+{
+	return fmax(path->arrived_most_pps, arrived_since_mark_pps(path));
+}
+
 void wh_lambda_path_mark(struct wh_lambda_path *path, uint64_t now_tsc, uint64_t sent_pkts)
 {
+	path->arrived_most_pps = wh_lambda_path_arrived_most_pps(path);
 	path->mark_pkts = sent_pkts;
 	path->mark_tsc = now_tsc;
 	path->filling = false;

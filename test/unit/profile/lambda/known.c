@@ -19,7 +19,7 @@ static void test_found(void)
 
 	way_begin(way, 0, 0);
 	way_run(way, 2000 * MS);
-	WH_ASSERT_NEAR((double)wh_control_found(&way->control).capacity_bps, 1e9, 0.05e9);
+	WH_ASSERT_NEAR((double)wh_control_found(&way->control).capacity_bps, 1e9, 0.05);
 	lambda->mode = WH_LAMBDA_WINDOW;
 	CU_ASSERT_EQUAL(wh_control_found(&way->control).capacity_bps, 0);
 	lambda->mode = WH_LAMBDA_HOLD;
@@ -140,7 +140,7 @@ static void test_kept_of_another_path(void)
 	}
 }
 
-/* The 32 packets of the train arrived, as the peer says: when, and after which round trip. */
+/* The train of 32 packets took `span_tsc` to arrive, as the peer says; 0: it came at once. */
 static struct wh_known_path found_from(struct way *way, uint64_t span_tsc, uint64_t rtt_tsc)
 {
 	struct wh_delivery_event says = {
@@ -160,7 +160,7 @@ static struct wh_known_path found_from(struct way *way, uint64_t span_tsc, uint6
 		says.sent_pkts += 1000;
 		says.seen_pkts += 1000;
 		says.delivered_pkts += 1000;
-		says.arrived_tsc += span_tsc;
+		says.arrived_tsc += span_tsc > 0 ? span_tsc : RTT;
 	}
 	return wh_control_found(&way->control);
 }
@@ -196,7 +196,28 @@ static void test_kept_lie_ends(void)
 	struct way *way = way_of(1e9, RTT, BDP);
 
 	way_begin(way, 0, WH_KNOWN_BPS_MAX);
-	CU_ASSERT(found_from(way, 0, RTT).capacity_bps <= 10000 * 8 * WIRE_BYTES);
+	WH_ASSERT_NEAR(
+		(double)found_from(way, 0, RTT).capacity_bps, 10000.0 * 8.0 * WIRE_BYTES, 1e-4);
+	free(way);
+}
+
+/* The receiver naps, so that no train tells, and others' queue stands: what arrives is kept. */
+static void test_found_beside_others(void)
+{
+	struct way *way = way_of_lie(MS, 0);
+	struct wh_lambda *lambda = wh_lambda_state_of(&way->control);
+
+	for (uint64_t until_tsc = MS; lambda->mode == WH_LAMBDA_START; until_tsc += MS)
+		way_run(way, until_tsc);
+	CU_ASSERT_EQUAL(lambda->train.s, 0.0);
+	wh_lambda_begin_fill(lambda, &(struct wh_delivery_event){.now_tsc = lambda->now_tsc,
+					     .sent_pkts = lambda->sent_pkts});
+	way_run(way, 8 * RTT);
+	CU_ASSERT_EQUAL(lambda->mode, WH_LAMBDA_FILL);
+	double found_bps = (double)wh_control_found(&way->control).capacity_bps;
+
+	CU_ASSERT(found_bps >= 1e6);
+	CU_ASSERT(found_bps <= lambda->rate_pps * 8.0 * WIRE_BYTES);
 	free(way);
 }
 
@@ -208,5 +229,6 @@ CU_TestInfo wh_tests[] = {
 	{"kept of another path", test_kept_of_another_path},
 	{"lies found", test_lies_found},
 	{"a kept lie ends", test_kept_lie_ends},
+	{"found beside others", test_found_beside_others},
 	CU_TEST_INFO_NULL,
 };
