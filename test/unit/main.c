@@ -6,7 +6,7 @@
 
 void wh_assert_near(double actual, double expected, double share, const char *file, int line)
 {
-	bool near_enough = fabs(actual - expected) <= share * fabs(expected);
+	bool near_enough = share < 1.0 && fabs(actual - expected) <= share * fabs(expected);
 	char condition[128];
 
 	snprintf(

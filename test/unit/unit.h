@@ -22,7 +22,7 @@ extern CU_TestInfo wh_tests[]; /* closed by CU_TEST_INFO_NULL */
 void wh_set_up(void) __attribute__((weak));
 void wh_take_down(void) __attribute__((weak));
 
-/* |actual - expected| <= share * |expected|; prints both when it fails. */
+/* |actual - expected| <= share * |expected|, share < 1; prints both when it fails. */
 void wh_assert_near(double actual, double expected, double share, const char *file, int line);
 
 #define WH_ASSERT_NEAR(actual, expected, share)                                                    \

@@ -430,20 +430,20 @@ static void test_made_good(void)
 
 	wh_pacer_set_owed_most(&pacer, 1000 * GAP_TSC);
 	CU_ASSERT_EQUAL(sent_after_absence(&pacer, 100, 300), 4 + 266);
-	WH_ASSERT_NEAR((double)sent_after_absence(&pacer, 300, 500), 230.0, 1.0);
+	WH_ASSERT_NEAR((double)sent_after_absence(&pacer, 300, 500), 230.0, 1.0 / 230.0);
 	CU_ASSERT_EQUAL(pacer.owed_tsc, 0);
 	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 0);
 
 	pacer = pacer_at(0, GAP_TSC << WH_INTERVAL_FRACTION_BITS, 4);
 	wh_pacer_set_owed_most(&pacer, 40 * GAP_TSC);
-	WH_ASSERT_NEAR((double)sent_after_absence(&pacer, 100, 500), 404.0 + 40.0, 1.0);
+	WH_ASSERT_NEAR((double)sent_after_absence(&pacer, 100, 500), 404.0 + 40.0, 1.0 / 444.0);
 	CU_ASSERT_EQUAL(pacer.forfeited_tsc, 57 * GAP_TSC);
 
 	pacer = pacer_at(0, GAP_TSC << WH_INTERVAL_FRACTION_BITS, 4);
 	wh_pacer_set_owed_most(&pacer, 1000 * GAP_TSC);
 	wh_pacer_allow(&pacer, 0);
 	wh_pacer_allow(&pacer, 10000);
-	WH_ASSERT_NEAR((double)sent_after_absence(&pacer, 100, 500), 404.0, 1.0);
+	WH_ASSERT_NEAR((double)sent_after_absence(&pacer, 100, 500), 404.0, 1.0 / 404.0);
 
 	pacer = pacer_at(0, GAP_TSC << WH_INTERVAL_FRACTION_BITS, 4);
 	wh_pacer_set_owed_most(&pacer, 1000 * GAP_TSC);

@@ -78,8 +78,8 @@ static void test_away(void)
 
 	open_rig(&rig, (struct wh_absence_config){.mean = {8 * MS_PS, 2 * MS_PS}});
 	run_until(&rig, 100 * S_PS);
-	WH_ASSERT_NEAR((double)rig.returns, 10000.0, 300.0);
-	WH_ASSERT_NEAR((double)rig.away_ps / (double)S_PS, 20.0, 0.8);
+	WH_ASSERT_NEAR((double)rig.returns, 10000.0, 0.03);
+	WH_ASSERT_NEAR((double)rig.away_ps / (double)S_PS, 20.0, 0.04);
 	CU_ASSERT_EQUAL(rig.taken, 3 * rig.returns);
 	close_rig(&rig);
 }
@@ -103,7 +103,7 @@ static void test_spans(void)
 			here_ps == 1 * MS_PS ? 9 * MS_PS : 1 * MS_PS);
 		run_until(&rig, rig.events.now_ps + 1);
 	}
-	WH_ASSERT_NEAR((double)rig.away_ps / (double)S_PS, 5.0, 0.5);
+	WH_ASSERT_NEAR((double)rig.away_ps / (double)S_PS, 5.0, 0.1);
 	CU_ASSERT_EQUAL(rig.taken, 3 * rig.returns);
 	close_rig(&rig);
 }

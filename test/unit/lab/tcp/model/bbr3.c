@@ -246,7 +246,7 @@ static void it_looks_for_the_least_round_trip(void)
 	began_ps = now.now_ps;
 	now.in_flight_pkts = 50;
 	stay(WH_SIM_BBR_PROBE_RTT, 500);
-	WH_ASSERT_NEAR((double)(now.now_ps - began_ps) / (double)MS_PS, 300, 1);
+	WH_ASSERT_NEAR((double)(now.now_ps - began_ps) / (double)MS_PS, 300, 1.0 / 300.0);
 	CU_ASSERT_EQUAL(bbr.mode, WH_SIM_BBR_CRUISE);
 	CU_ASSERT_TRUE(bbr.cwnd_pkts > 100);
 }
