@@ -60,6 +60,9 @@ ALL = (
           'a hundred: each begins with half of the line, the queue stays full for seconds, and '
           'who cannot see the path without a queue takes it for empty: 0.7 of what is sent is '
           'lost, and 0.1238 of 0.98 at worst'),
+    Short('bar06-share', 'the latecomer\'s share', -0.2,
+          'a hundred, by chance: Jain is 0.42 in place of 0.38 there, the latecomer has 0.656 of '
+          '0.8'),
     Short('bar06-share', 'queue', -22.96,
           'as the one before: ten at 100 ms take 0.1 s for the path; two have 3.5 ms: 0.1007 of '
           '0.005 at worst'),

@@ -103,8 +103,6 @@ static void learn_pace(struct wh_lambda_compete *compete, const struct wh_lambda
 static bool end_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts, double clear_s)
 {
-	clear_s = fmax(clear_s, fmin(params.clear_little * compete->longest_s,
-					params.clear_rtt * wh_lambda_path_rtt_s(path)));
 	learn_share(compete, path);
 	learn_pace(compete, path, now_tsc, sent_pkts);
 	compete->clear_rounds = compete->round_peak_s > clear_s ? 0 : compete->clear_rounds + 1;

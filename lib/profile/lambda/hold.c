@@ -26,10 +26,8 @@ static double next_step(struct wh_control *control, double standing)
 	const struct wh_lambda_path *path = &lambda->path;
 	double target = target_pkts(control);
 	double seen_s = wh_lambda_path_covered_s(path) + path->sample.span_s;
-	bool little = path->sample.queue_s < params.step_little * wh_lambda_path_rtt_s(path);
-	bool flat = standing - (little ? lambda->step_pkts : 0.0) <= params.flat * target;
+	bool flat = standing <= params.flat * target;
 
-	lambda->step_pkts = standing;
 	if (lambda->blind)
 		return params.blind_step;
 	if (lambda->seeks) {
@@ -134,7 +132,7 @@ static bool is_sampled(struct wh_lambda *lambda, const struct wh_delivery_event 
 {
 	struct wh_lambda_path *path = &lambda->path;
 	double rtt_s = wh_lambda_path_rtt_s(path);
-	double pkts = fmin(params.arrival_pkts, lambda->rate_pps * params.sample_slow_s);
+	double pkts = fmax(params.arrival_pkts, (double)wh_lambda_loss_sample_pkts(&lambda->loss));
 	double span_s = fmax(
 		params.sample_rtt * rtt_s, fmin(params.sample_s, params.sample_rtt_most * rtt_s));
 
@@ -144,23 +142,10 @@ static bool is_sampled(struct wh_lambda *lambda, const struct wh_delivery_event 
 		span_s = fmax(
 			span_s, params.sample_overtaken * (double)event->overtaken_tsc / path->hz);
 	}
-	pkts = fmax(pkts, (double)wh_lambda_loss_sample_pkts(&lambda->loss));
 	return wh_lambda_path_full(path, event, (uint64_t)pkts, span_s, lambda->rate_pps);
 }
 
-/* What stood before must have become shorter by our part of the line, or it is no queue. */
-static void end_drain(struct wh_lambda *lambda, const struct wh_delivery_event *event)
-{
-	double part = lambda->rate_pps / wh_lambda_line_pps(lambda);
-
-	if (part > params.drain_shows && lambda->cut_queue_s > 0.0 &&
-		lambda->path.queue_s > lambda->cut_queue_s * (1.0 - params.drain_shows * part))
-		wh_lambda_path_forget(&lambda->path);
-	lambda->drains = 0.0;
-	wh_lambda_mark(lambda, event);
-}
-
-/* The least delay must not include a queue (ProbeRTT). */
+/* The least delay must include no queue (ProbeRTT); one that a drain leaves as it was is none. */
 static void drain(struct wh_control *control, const struct wh_delivery_event *event)
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
@@ -168,18 +153,21 @@ static void drain(struct wh_control *control, const struct wh_delivery_event *ev
 	double rtt_s = wh_lambda_path_rtt_s(path);
 	double cycle_s = 2.0 * rtt_s + path->queue_s + path->gap_s;
 	double since_s = wh_lambda_since_s(path, event->now_tsc, lambda->drained_tsc);
-	double period_s = fmax(fmax(params.drain_s, params.drain_rtt * rtt_s),
-		params.drain_pkts / lambda->rate_pps);
+	double period_s = path->queue_s > wh_lambda_most_s(control)
+				  ? fmax(params.drain_soon_rtt * rtt_s, params.drain_soon_s)
+				  : params.drain_s;
+	bool drained = path->queue_s < params.drained * wh_lambda_target_s(control);
+	bool over = lambda->drains > 0.0 && (drained || since_s > cycle_s);
 
-	if (path->queue_s > wh_lambda_most_s(control))
-		period_s = fmax(params.drain_soon_rtt * rtt_s, params.drain_soon_s);
-	if (path->queue_s < params.drained * wh_lambda_target_s(control) ||
-		(lambda->drains > 0.0 && since_s > cycle_s)) {
+	if (drained || over)
 		lambda->drained_tsc = event->now_tsc;
-		if (lambda->drains > 0.0)
-			end_drain(lambda, event);
-	} else if (since_s > period_s && lambda->loss.trial == WH_LAMBDA_NO_TRIAL &&
-		   lambda->drains == 0.0) {
+	if (over) {
+		if (path->queue_s >= lambda->cut_queue_s)
+			wh_lambda_path_forget(&lambda->path);
+		lambda->drains = 0.0;
+		wh_lambda_mark(lambda, event);
+	} else if (!drained && since_s > period_s && lambda->drains == 0.0 &&
+		   lambda->loss.trial == WH_LAMBDA_NO_TRIAL) {
 		lambda->drains =
 			fmin(params.drain_more * path->queue_s / cycle_s, params.drain_most);
 		lambda->cut_queue_s = path->queue_s;
@@ -199,8 +187,7 @@ static bool is_phantom(struct wh_control *control)
 	const struct wh_lambda_sample *sample = &lambda->path.sample;
 	double part = fmin(sample->sent_pps / lambda->own_pps, 1.0);
 	double change_s = sample->queue_s - lambda->spared_from_s;
-	double same_s = params.spared_same * sample->queue_s +
-			params.target_jitters * lambda->path.jitter_s;
+	double same_s = params.target_jitters * lambda->path.jitter_s;
 
 	if (sample->seen_pkts < params.arrival_pkts ||
 		sample->queue_s <= wh_lambda_target_s(control) ||

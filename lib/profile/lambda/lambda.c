@@ -104,7 +104,7 @@ static void compete(struct wh_control *control, const struct wh_delivery_event *
 
 	wh_lambda_path_keep(&lambda->path, event->now_tsc);
 	if (wh_lambda_compete_hear(&lambda->compete, path, event->now_tsc, event->sent_pkts,
-		    wh_lambda_loss_sure_noise(&lambda->loss), alpha_s))
+		    wh_lambda_loss_noise(&lambda->loss), alpha_s))
 		lambda->mode = WH_LAMBDA_FILL;
 	wh_lambda_set_rate(lambda, wh_lambda_compete_pps(&lambda->compete, path));
 	lambda->busy_pps = lambda->good_pps = lambda->rate_pps;

@@ -59,7 +59,6 @@ struct wh_lambda {
 	double busy_pps;     /* arrival rate while a queue stood */
 	double good_pps;     /* before the latest step */
 	double growth, step; /* the next one is so many times as large */
-	double step_pkts;    /* packets that waited at the latest one */
 	double short_s;      /* queue at which packets were lost; 0: none */
 	double spared_s,
 		spared_from_s; /* not sent while this queue stood, in seconds of the line */

@@ -31,12 +31,6 @@ static void add(struct wh_lambda_losses *sum, const struct wh_lambda_losses *mor
 	sum->runs += more->runs;
 }
 
-/* Packets in which one run is to be expected. */
-static double run_every_pkts(const struct wh_lambda_losses *losses)
-{
-	return losses->pkts / fmax(losses->runs, 1.0);
-}
-
 /*
  * Twice the logarithm of how much likelier the runs are with a probability of their own in each of
  * two samples than with one for both (the likelihood-ratio test of two Poisson counts).
@@ -55,14 +49,7 @@ uint64_t wh_lambda_loss_sample_pkts(const struct wh_lambda_loss *loss)
 {
 	if (loss->trial == WH_LAMBDA_NO_TRIAL)
 		return (uint64_t)params.short_pkts;
-	return (uint64_t)fmin(
-		fmax(params.trial_runs * run_every_pkts(&loss->high), params.trial_pkts),
-		fmin(params.trial_pkts_max, loss->high_pps * params.trial_s));
-}
-
-double wh_lambda_loss_sure_noise(const struct wh_lambda_loss *loss)
-{
-	return loss->noise.pkts >= params.sure_pkts ? wh_lambda_loss_noise(loss) : 0.0;
+	return (uint64_t)fmin(params.trial_pkts, loss->high_pps * params.trial_s);
 }
 
 /* Variance to mean of a number of losses in runs, whose lengths have a geometric distribution. */

@@ -43,9 +43,6 @@ struct wh_lambda_loss {
 /* The share of packets that is lost at any rate. */
 double wh_lambda_loss_noise(const struct wh_lambda_loss *loss);
 
-/* The same, or 0 while few packets are known: losses of a queue could be mistaken for it. */
-double wh_lambda_loss_sure_noise(const struct wh_lambda_loss *loss);
-
 /* Packets that were sent while no queue was as long as it can be. */
 void wh_lambda_loss_learn(struct wh_lambda_loss *loss, double pkts, double lost_pkts, double runs);
 

@@ -10,34 +10,30 @@
 
 struct wh_lambda_params {
 	double alpha_at_bps, rate_least_pps, arrival_pkts, short_least_s, peak;
-	double target_s, target_pkts, target_jitters, target_short, most_targets, host_s,
-		most_short, part_least, part_s, sample_rtt, empty, most_short_targets;
+	double target_pkts, target_jitters, target_short, most_targets, host_s, most_short,
+		part_least, part_s, sample_rtt, empty;
 	double least_period_s, least_period_rtt, jitter_learnt, host_most_s, floor_forgets,
 		gap_forgets, short_pkts, train_still_reports, train_still_spacings, used_share,
-		paused_most, paused_span, false_train;
-	double trains, disordered, verify, verify_queue, verify_own, jump_own, low, whole, full_s,
-		full_rtt, window_least_pkts, slack_pkts, port_bytes, still_rtt, still_pkts,
-		report_s, still_first_s, data_per_report, most_of_line, known_rtt_most;
+		paused_span, false_train;
+	double trains, verify, verify_queue, verify_own, low, whole, full_s, full_rtt,
+		window_least_pkts, slack_pkts, port_bytes, still_rtt, still_pkts, report_s,
+		still_first_s, data_per_report, most_of_line, known_rtt_most;
 	double others, step, step_most, step_paused, steps_most, step_grows, step_grows_most, seek,
-		blind_step, overload, step_little, flat, gain, gain_most, busy_less, spared,
-		spared_leaves, spared_same, drain_s, drain_rtt, drain_pkts, drain_soon_s,
-		drain_soon_rtt, drain_more, drain_shows, drained, short_doubles_s, sample_s,
-		sample_slow_s, sample_pauses, sample_overtaken, sample_rtt_most, drain_most;
-	double noise_pkts, noise_prior_pkts, sure_pkts, sigmas, bearable_lost, bearable_more,
-		doubts, doubts_pkts, doubts_runs, lower, lower_arrives, lower_least, lower_drastic,
-		drastic, drastic_pkts, lost_same, noise_most, drains, surely, trial_runs,
-		trial_pkts, trial_s, trial_samples, trial_pkts_max, under_ceiling, ceiling_s,
-		ceiling_rtt, ceiling_most_s, same, beyond;
-	double cut_most, cut_least, cut_fades, rise, rise_double_s, rise_least, cut_floor,
-		check_rtt, checks, shorter, same_s, vain, free, free_most, fell, since_most_s,
-		peak_fades, lengthens;
+		blind_step, overload, flat, gain, gain_most, busy_less, spared, spared_leaves,
+		drain_s, drain_soon_s, drain_soon_rtt, drain_more, drained, short_doubles_s,
+		sample_s, sample_pauses, sample_overtaken, sample_rtt_most, drain_most;
+	double noise_pkts, noise_prior_pkts, sigmas, bearable_lost, bearable_more, doubts,
+		doubts_pkts, doubts_runs, lower, lower_arrives, lower_least, lower_drastic, drastic,
+		drastic_pkts, lost_same, noise_most, drains, surely, trial_pkts, trial_s,
+		trial_samples, under_ceiling, ceiling_s, ceiling_rtt, ceiling_most_s, same, beyond;
+	double cut_most, cut_least, cut_fades, rise, rise_double_s, check_rtt, checks, shorter,
+		same_s, vain, free, free_most, fell, peak_fades, lengthens;
 	double window_first, modest, modest_most, share_learnt, cubic, cubic_most, growth_pkts,
-		shrink, clear_little, clear_rtt, clear_s, clear_grow, clear_flat, pace, pace_most,
-		pace_step, pace_back;
+		shrink, clear_s, clear_grow, clear_flat, pace, pace_most, pace_step, pace_back;
 	double stands, waits, jitters, yield_noise_pkts, crumb, crumb_s, crumb_rtt, back_s,
-		back_rtt, yield_full, look_s, look_rtt, look, look_most, felt_same, felt_least,
-		spike_room, spike_reports, spike_fades, calm_learnt, rest, often_s, often_rtt,
-		arrive_s, arrive_least_s, arrive_pkts, most_fades, false_rate;
+		back_rtt, yield_full, look_s, look, look_most, felt_same, felt_least, spike_room,
+		spike_fades, calm_learnt, rest, often_s, often_rtt, arrive_s, arrive_least_s,
+		arrive_pkts, most_fades, false_rate;
 };
 
 /* clang-format off */
@@ -50,18 +46,16 @@ static const struct wh_lambda_params params = {
 	.peak = 0.8, /* of the longest queue, or of one too long: a report later it may have been */
 
 	/* The queue (part.c). */
-	.target_s = 10e-6, /* the least queue that is kept: clocks and hosts are no better, ... */
-	.target_pkts = 2.0, /* ... and no less than these, ... */
+	.target_pkts = 2.0, /* the least queue that is kept, ... */
 	.target_jitters = 2.0, /* ... or this many times what hosts do to delays */
 	.target_short = 0.5, /* of a queue that overflowed may stand, ... */
 	.most_targets = 4.0, /* a longer queue is too long, ... */
 	.host_s = 200e-6, /* ... if longer than this, which hosts do without one */
-	.most_short = 0.75, /* ... and this is too long, ... */
+	.most_short = 0.75, /* ... and this is too long */
 	.part_least = 0.3, /* of our rate: less did not arrive by chance */
 	.part_s = 2e-3, /* arrivals of this time tell whether others are there, ... */
 	.sample_rtt = 0.25, /* ... or of this many round trips: reports leave at that interval */
 	.empty = 0.5, /* of the target: a shorter queue is none */
-	.most_short_targets = 1.5, /* ... unless it is shorter than these targets */
 
 	/* The path (path.c). */
 	.least_period_s = 10.0, /* a least delay is of this or the period before (RFC 6817), ... */
@@ -74,17 +68,14 @@ static const struct wh_lambda_params params = {
 	.train_still_reports = 2, /* without news end a train, ... */
 	.train_still_spacings = 2.0, /* ... if they lasted this many spacings of its packets */
 	.used_share = 0.8, /* of the allowed rate: less means starved */
-	.paused_most = 0.75, /* of a sample: beyond it the host is simply slow */
 	.paused_span = 0.25, /* of the time since the last report: shorter spans follow a pause */
 	.false_train = 0.4, /* of what other flows can leave us: the train was misread */
 
 	/* The start, and what is the same for all (lambda.c). */
 	.trains = 4, /* that arrive all at once, before rates are doubled instead */
-	.disordered = 0.125, /* of the train's time, or more, packets were overtaken: it is none */
 	.verify = 0.5, /* of the line until that is verified (RFC 9959: at most half), ... */
+	.verify_own = 0.9, /* ... or this where nobody else sends */
 	.verify_queue = 2.0, /* times the target waits: others are there */
-	.verify_own = 0.75, /* ... or this where nobody else sends */
-	.jump_own = 0.9, /* ... or this where nobody else sends */
 	.low = 0.5, /* of the longest queue: what is lost below it is noise, ... */
 	.whole = 0.95, /* of a rate: all of it, as far as it can be measured */
 	.full_s = 1.0, /* with a queue for so long, less the time without, ... */
@@ -111,34 +102,27 @@ static const struct wh_lambda_params params = {
 	.seek = 0.01, /* at the start the first step, ... */
 	.blind_step = 1.885, /* where the train told nothing, until a queue was seen */
 	.overload = 0.5, /* of what arrived alone, or lost: too much, even at the start */
-	.step_little = 0.01, /* of a round trip: an earlier step may have left such a queue */
 	.flat = 0.1, /* of the target: the step did not show in the queue */
 	.gain = 0.7, /* of what the queue lacks or exceeds, in a round trip */
 	.gain_most = 0.3, /* of the rate */
 	.busy_less = 0.98, /* of what was sent arrives: the line has no more */
 	.spared = 4.0, /* times what a queue holds was not sent, and ... */
-	.spared_leaves = 0.9, /* ... so much is still there: it is none, ... */
-	.spared_same = 0.02, /* of it it changed at most, ... */
-	.drain_s = 4.0, /* a queue that stood for so long is drained, to see the path ... */
-	.drain_rtt = 20.0, /* ... or so many round trips, ... */
-	.drain_pkts = 500.0, /* ... or packets; ... */
-	.drain_soon_s = 0.1, /* ... or, where it is too long, after this */
-	.drain_soon_rtt = 3.0, /* ... and so many round trips */
-	.drain_more = 1.1, /* times the queue is not sent */
-	.drain_shows = 0.2, /* part of the line that drains a queue, and of what it drains */
-	.drained = 0.2, /* of the target is an empty queue */
+	.spared_leaves = 0.9, /* ... so much is still there: it is none */
+	.drain_s = 4.0, /* a queue that stood for so long is drained, to see the path, ... */
+	.drain_soon_s = 0.1, /* ... or, where it is too long, after this ... */
+	.drain_soon_rtt = 3.0, /* ... and so many round trips; ... */
+	.drain_more = 1.1, /* ... times the queue is not sent, ... */
+	.drain_most = 0.9, /* ... of the rate at most, ... */
+	.drained = 0.2, /* ... until no more of the target waits */
 	.short_doubles_s = 0.5, /* what is known of a short queue is forgotten */
-	.sample_s = 1e-3, /* ... or this, ... */
-	.sample_slow_s = 50e-3, /* packets of this time are enough of a slow line */
-	.sample_pauses = 3.0, /* ... and so many pauses of a host, ... */
+	.sample_s = 1e-3, /* the least time of a sample, ... */
+	.sample_rtt_most = 4.0, /* ... or so many round trips, ... */
+	.sample_pauses = 3.0, /* ... and after the start so many pauses of a host, ... */
 	.sample_overtaken = 4.0, /* ... and times what packets were overtaken by */
-	.sample_rtt_most = 4.0, /* of round trips, ... */
-	.drain_most = 0.9, /* of the rate is not sent */
 
 	/* Losses (loss.c). */
 	.noise_pkts = 100000.0, /* over which noise is averaged */
 	.noise_prior_pkts = 1000.0, /* without a loss, before any were seen */
-	.sure_pkts = 5000.0, /* after so many noise is known */
 	.sigmas = 3.0, /* beyond the mean of a count: not by chance */
 	.bearable_lost = 2.0, /* and this many more, or bursts, */
 	.bearable_more = 0.002, /* or this share of the packets */
@@ -155,11 +139,9 @@ static const struct wh_lambda_params params = {
 	.noise_most = 0.15, /* more is due to other flows, whatever our rate: ... */
 	.drains = 0.9, /* times what arrives empties a queue */
 	.surely = 10.8, /* differ() exceeds it by chance in one of a thousand trials */
-	.trial_runs = 10.0, /* of losses to be in a trial if it is noise, */
-	.trial_pkts = 2000.0, /* or this many packets sent, */
-	.trial_s = 0.2, /* but no more than are sent in this time; ... */
-	.trial_samples = 4, /* ... as often at most, while they decide nothing */
-	.trial_pkts_max = 20000.0, /* ... and no more packets */
+	.trial_pkts = 2000.0, /* in a sample of a trial, ... */
+	.trial_s = 0.2, /* ... but no more than are sent in this time, ... */
+	.trial_samples = 4, /* ... so often at most, while they decide nothing */
 	.under_ceiling = 0.99, /* of a ceiling is sent ... */
 	.ceiling_s = 20e-3, /* ... for this time, at least, ... */
 	.ceiling_rtt = 20.0, /* ... or these round trips, twice as long each time, ... */
@@ -173,8 +155,6 @@ static const struct wh_lambda_params params = {
 	.cut_fades = 0.85, /* ... times this each time that the same rate arrives */
 	.rise = 0.5, /* of the part by which is reduced, of the line, in the first second */
 	.rise_double_s = 0.35, /* ... which doubles in this time */
-	.rise_least = 0.005, /* of the line: a rate below it may rise to it at once */
-	.cut_floor = 0.001, /* of the line */
 	.check_rtt = 2.0, /* after so long a queue must have changed, ... */
 	.checks = 2, /* ... looked at so often */
 	.shorter = 0.75, /* of it is left: it drains */
@@ -183,7 +163,6 @@ static const struct wh_lambda_params params = {
 	.free = 1.25, /* times what arrived, without a queue: there is more, ... */
 	.free_most = 0.5, /* ... and so much of our part may be added in a round trip */
 	.fell = 0.3, /* of an almost too long queue is left: others have reduced */
-	.since_most_s = 2.0, /* of the time in which a queue was drained counts for the rise */
 	.peak_fades = 0.95, /* the longest queue seen, with each one that is too long */
 	.lengthens = 1.1, /* a queue that overflowed before, and now did not */
 
@@ -196,8 +175,6 @@ static const struct wh_lambda_params params = {
 	.cubic_most = 0.5, /* of the window in a round trip */
 	.growth_pkts = 0.75, /* per round trip: RFC 9438, 4.3 has 0.53, but CUBIC flows take more */
 	.shrink = 0.7, /* of the window after an overflow (RFC 9438, 4.6) */
-	.clear_little = 0.15, /* of the longest queue, ... */
-	.clear_rtt = 0.1, /* ... but no more than this: flows of our kind leave as much, ... */
 	.clear_s = 4.0, /* without a queue, more than a CUBIC flow takes: others are gone, ... */
 	.clear_grow = 10, /* rounds without a queue before we grow as CUBIC does */
 	.clear_flat = 1.5, /* ... and so many times what it takes to regain a window like ours */
@@ -218,13 +195,11 @@ static const struct wh_lambda_params params = {
 	.back_rtt = 0.05, /* ... but no more than this per round trip */
 	.yield_full = 0.965, /* of the capacity; the rest stays free, ... */
 	.look_s = 5.0, /* ... except for a test at this interval, ... */
-	.look_rtt = 10.0, /* ... or so many round trips, ... */
 	.look = 0.02, /* ... whether there is more, ... */
 	.look_most = 1.0, /* ... which doubles each time; ... */
 	.felt_same = 0.03, /* of a rate: a queue appeared at the same rate again, ... */
 	.felt_least = 0.5, /* ... and it is this share of the capacity: no other flow is there */
-	.spike_room = 1.25, /* times what a host was late, */
-	.spike_reports = 1.5, /* it may grow from one report to the next */
+	.spike_room = 1.25, /* times what a host was late is no queue, ... */
 	.spike_fades = 0.9996, /* ... and less by this with each report */
 	.calm_learnt = 0.015625, /* of the hosts' delays, from each report, ... */
 	.rest = 0.3, /* of the capacity: the least wait is not our own */

@@ -27,7 +27,7 @@ double wh_lambda_target_s(const struct wh_control *control)
 	double alpha_pkts = wh_lambda_option(control, WH_LAMBDA_ALPHA) /
 			    control->config.wire_bytes *
 			    wh_cbrt(pps / wh_lambda_pps_of(control, params.alpha_at_bps));
-	double s = fmax(fmax(alpha_pkts, params.target_pkts) / pps, params.target_s);
+	double s = fmax(alpha_pkts, params.target_pkts) / pps;
 
 	s = fmax(s, params.target_jitters * lambda->path.jitter_s);
 	if (lambda->short_s > 0.0)
@@ -44,9 +44,7 @@ double wh_lambda_most_s(const struct wh_control *control)
 
 	if (lambda->short_s == 0.0)
 		return s;
-	return fmax(fmin(s, fmax(params.most_short * lambda->short_s,
-				    params.most_short_targets * target_s)),
-		params.host_s);
+	return fmax(fmin(s, params.most_short * lambda->short_s), params.host_s);
 }
 
 /* The queue stands since the first report all of whose packets waited. */

@@ -232,8 +232,7 @@ bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_e
 	uint64_t delivered_pkts = path->delivered_pkts - path->from_delivered_pkts;
 	double arrived_s = wh_lambda_since_s(path, path->arrived_tsc, path->from_arrived_tsc);
 	double marked_s = wh_lambda_since_s(path, event->now_tsc, path->mark_tsc);
-	double allowed_pkts =
-		rate_pps * (marked_s - fmin(path->paused_s, params.paused_most * marked_s));
+	double allowed_pkts = rate_pps * fmax(marked_s - path->paused_s, 0.0);
 
 	sample->lost_pkts =
 		delivered_pkts < sample->seen_pkts ? sample->seen_pkts - delivered_pkts : 0;

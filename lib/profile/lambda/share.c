@@ -25,10 +25,7 @@ static double gained_pps(const struct wh_lambda *lambda, double since_s)
 
 static double risen_pps(const struct wh_lambda *lambda, double gained)
 {
-	double most_pps =
-		fmax(2.0 * lambda->rate_pps, params.rise_least * wh_lambda_line_pps(lambda));
-
-	return fmin(lambda->rate_pps + gained, most_pps);
+	return lambda->rate_pps + fmin(gained, lambda->rate_pps);
 }
 
 /* Losses, and the peak of the queue, count from here. */
@@ -45,8 +42,7 @@ static void begin_fill(struct wh_lambda *lambda, const struct wh_delivery_event 
 		double since_s =
 			wh_lambda_since_s(&lambda->path, event->now_tsc, lambda->event_tsc);
 
-		wh_lambda_set_rate(lambda,
-			risen_pps(lambda, gained_pps(lambda, fmin(since_s, params.since_most_s))));
+		wh_lambda_set_rate(lambda, risen_pps(lambda, gained_pps(lambda, since_s)));
 	}
 	lambda->mode = WH_LAMBDA_FILL;
 	count_from_here(lambda);
@@ -106,8 +102,7 @@ static void begin_cut(struct wh_lambda *lambda, const struct wh_delivery_event *
 	lambda->mode = WH_LAMBDA_CUT;
 	check_from_here(lambda, event);
 	rise_from_here(lambda, event);
-	wh_lambda_set_rate(lambda,
-		fmax(pps * (1.0 - lambda->cut), params.cut_floor * wh_lambda_line_pps(lambda)));
+	wh_lambda_set_rate(lambda, pps * (1.0 - lambda->cut));
 	wh_lambda_mark(lambda, event);
 }
 

@@ -37,7 +37,7 @@ void wh_lambda_jump(struct wh_control *control, const struct wh_tick_event *even
 {
 	struct wh_lambda *lambda = wh_lambda_state_of(control);
 	double train_pkts = wh_lambda_option(control, WH_LAMBDA_TRAIN);
-	double share = wh_lambda_is_dedicated(control) ? params.jump_own : params.verify;
+	double share = wh_lambda_is_dedicated(control) ? params.verify_own : params.verify;
 	double rtt_s = (double)event->rtt_tsc / control->config.hz;
 	double jump_pkts = lambda->line_pps * share * rtt_s;
 
@@ -105,9 +105,6 @@ static void end_train(struct wh_control *control, const struct wh_delivery_event
 	lambda->train_pps = wh_lambda_train_pps(&lambda->train, &lambda->path, lambda->line_pps);
 	lambda->line_pps = fmin(lambda->train_pps, lambda->rate_max_pps);
 	lambda->seeks = true;
-	lambda->blind |= lambda->line_pps < lambda->rate_max_pps &&
-			 (double)event->overtaken_tsc >
-				 params.disordered * lambda->train.s * lambda->path.hz;
 	lambda->mode = WH_LAMBDA_VERIFY;
 	wh_lambda_set_rate(lambda, lambda->train_pps * verified_share(control));
 	lambda->good_pps = lambda->rate_pps;

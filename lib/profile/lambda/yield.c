@@ -143,8 +143,7 @@ static double come_back(struct wh_lambda_yield *yield, const struct wh_lambda_pa
 		return rate_pps;
 	if (yield->look > 0.0)
 		yield->capacity_pps = fmax(yield->capacity_pps, rate_pps);
-	else if (wh_lambda_since_s(path, event->now_tsc, yield->looked_tsc) <
-		 fmax(params.look_s, params.look_rtt * rtt_s))
+	else if (wh_lambda_since_s(path, event->now_tsc, yield->looked_tsc) < params.look_s)
 		return full_pps;
 	yield->look = fmin(fmax(2.0 * yield->look, params.look), params.look_most);
 	yield->looked_tsc = event->now_tsc;
@@ -233,8 +232,7 @@ double wh_lambda_yield_hear(struct wh_lambda_yield *yield, const struct wh_lambd
 
 	rate_pps = correct(yield, path, event, rate_pps);
 	yield->rises |= queued && path->latest_s > before_s &&
-			wh_lambda_since_s(path, event->now_tsc, yield->looked_tsc) >
-				params.spike_reports * path->gap_s;
+			wh_lambda_since_s(path, event->now_tsc, yield->looked_tsc) > path->gap_s;
 	if (path->seen_pkts <= yield->heed_pkts) {
 		if (!spike || queued || yield->held_pps == 0.0)
 			return rate_pps;
