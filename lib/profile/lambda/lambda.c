@@ -360,7 +360,7 @@ static double found_pps(const struct wh_control *control)
 	if (lambda->train.s > 0.0 ||
 		wh_lambda_option(control, WH_LAMBDA_SHARE) == WH_SHARING_SCAVENGER)
 		return lambda->rate_pps;
-	return fmin(lambda->rate_pps, wh_lambda_path_arrived_most_pps(&lambda->path));
+	return fmin(lambda->rate_pps, lambda->path.arrived_most_pps);
 }
 
 static void found(const struct wh_control *control, struct wh_known_path *known)

@@ -14,7 +14,7 @@ struct wh_lambda_params {
 		part_least, part_s, sample_rtt, empty;
 	double least_period_s, least_period_rtt, jitter_learnt, host_most_s, floor_forgets,
 		gap_forgets, short_pkts, train_still_reports, train_still_spacings, used_share,
-		paused_span, false_train;
+		paused_most, paused_span, false_train;
 	double trains, verify, verify_queue, verify_own, low, whole, full_s, full_rtt,
 		window_least_pkts, slack_pkts, port_bytes, still_rtt, still_pkts, report_s,
 		still_first_s, data_per_report, most_of_line, known_rtt_most;
@@ -68,6 +68,7 @@ static const struct wh_lambda_params params = {
 	.train_still_reports = 2, /* without news end a train, ... */
 	.train_still_spacings = 2.0, /* ... if they lasted this many spacings of its packets */
 	.used_share = 0.8, /* of the allowed rate: less means starved */
+	.paused_most = 0.75, /* of a sample: beyond it the host is simply slow */
 	.paused_span = 0.25, /* of the time since the last report: shorter spans follow a pause */
 	.false_train = 0.4, /* of what other flows can leave us: the train was misread */
 

@@ -135,6 +135,20 @@ static void learn_floor(struct wh_lambda_path *path, double fell_s)
 	path->floor_s = fmin(path->floor_s * params.floor_forgets + fell_s, params.host_s);
 }
 
+/* In shorter times a host may have taken many packets at once. */
+static void learn_arrivals(struct wh_lambda_path *path)
+{
+	double span_s = wh_lambda_since_s(path, path->arrived_tsc, path->part_tsc);
+	double pkts = (double)(path->delivered_pkts - path->part_pkts);
+
+	if (path->part_tsc > 0 && (span_s < params.part_s || pkts < params.arrival_pkts))
+		return;
+	if (path->part_tsc > 0)
+		path->arrived_most_pps = fmax(path->arrived_most_pps, pkts / span_s);
+	path->part_tsc = path->arrived_tsc;
+	path->part_pkts = path->delivered_pkts;
+}
+
 static void fill(struct wh_lambda_path *path, const struct wh_delivery_event *event)
 {
 	struct wh_lambda_sample *sample = &path->sample;
@@ -180,25 +194,12 @@ void wh_lambda_path_hear(
 	path->latest_s =
 		fmax(minus_s(path, event->delay_tsc, least_delay_tsc(path)) - path->floor_s, 0.0);
 	learn_round_trip(path, event);
+	learn_arrivals(path);
 	fill(path, event);
-}
-
-static double arrived_since_mark_pps(const struct wh_lambda_path *path)
-{
-	double pkts = (double)(path->delivered_pkts - path->from_delivered_pkts);
-	double span_s = wh_lambda_since_s(path, path->arrived_tsc, path->from_arrived_tsc);
-
-	return path->filling && pkts >= params.arrival_pkts && span_s > 0.0 ? pkts / span_s : 0.0;
-}
-
-double wh_lambda_path_arrived_most_pps(const struct wh_lambda_path *path)
-{
-	return fmax(path->arrived_most_pps, arrived_since_mark_pps(path));
 }
 
 void wh_lambda_path_mark(struct wh_lambda_path *path, uint64_t now_tsc, uint64_t sent_pkts)
 {
-	path->arrived_most_pps = wh_lambda_path_arrived_most_pps(path);
 	path->mark_pkts = sent_pkts;
 	path->mark_tsc = now_tsc;
 	path->filling = false;
@@ -232,7 +233,8 @@ bool wh_lambda_path_full(struct wh_lambda_path *path, const struct wh_delivery_e
 	uint64_t delivered_pkts = path->delivered_pkts - path->from_delivered_pkts;
 	double arrived_s = wh_lambda_since_s(path, path->arrived_tsc, path->from_arrived_tsc);
 	double marked_s = wh_lambda_since_s(path, event->now_tsc, path->mark_tsc);
-	double allowed_pkts = rate_pps * fmax(marked_s - path->paused_s, 0.0);
+	double allowed_pkts =
+		rate_pps * (marked_s - fmin(path->paused_s, params.paused_most * marked_s));
 
 	sample->lost_pkts =
 		delivered_pkts < sample->seen_pkts ? sample->seen_pkts - delivered_pkts : 0;

@@ -61,7 +61,8 @@ struct wh_lambda_path {
 	double paused_s; /* since the mark */
 	uint32_t states;
 	struct wh_lambda_sample sample;
-	double arrived_most_pps; /* between two marks */
+	uint64_t part_tsc, part_pkts; /* arrivals are counted from here */
+	double arrived_most_pps;      /* 0: never enough to tell */
 };
 
 /*
@@ -114,9 +115,6 @@ double wh_lambda_path_covered_s(const struct wh_lambda_path *path);
 
 /* Keeps the minimal delays for another period: a queue of other flows hides lower ones. */
 void wh_lambda_path_keep(struct wh_lambda_path *path, uint64_t now_tsc);
-
-/* The most that arrived since a mark until the next; 0: never enough to tell. */
-double wh_lambda_path_arrived_most_pps(const struct wh_lambda_path *path);
 
 /* The path has become longer: the present delay is that without a queue. */
 void wh_lambda_path_forget(struct wh_lambda_path *path);

@@ -247,6 +247,33 @@ static void test_pauses(void)
 	}
 }
 
+/* A host that pauses all the time sends what it can: that is less than a rate it never used. */
+static void test_pauses_always(void)
+{
+	struct rig rig = rig_of();
+
+	rig.event.sent_pkts = 1000;
+	hear(&rig, 30 * MS, 10, 10, MS);
+	wh_lambda_path_mark(&rig.path, rig.event.now_tsc, 10);
+	for (unsigned int i = 0; i < 4; i++)
+		hear(&rig, 30 * MS, 10, 10, MS);
+	rig.event.sent_pkts = 60;
+	CU_ASSERT_TRUE(wh_lambda_path_full(&rig.path, &rig.event, 20, 0.0, 100.0 * RATE_PPS));
+	CU_ASSERT_TRUE(rig.path.sample.starved);
+}
+
+/* What arrives at once behind a pause is no rate: the most that arrived counts 2 ms at least. */
+static void test_arrived_most(void)
+{
+	struct rig rig = rig_of();
+
+	for (unsigned int i = 0; i < 9; i++) {
+		hear(&rig, 10 * MS, 100, 100, MS);
+		hear(&rig, 100, 100, 100, MS);
+	}
+	WH_ASSERT_NEAR(rig.path.arrived_most_pps, 200.0 / 10e-3, 0.01);
+}
+
 CU_TestInfo wh_tests[] = {
 	{"queue", test_queue},
 	{"sample", test_sample},
@@ -259,5 +286,7 @@ CU_TestInfo wh_tests[] = {
 	{"a host pauses in a train", test_train_paused},
 	{"the path is down in a train", test_train_interrupted},
 	{"a host pauses", test_pauses},
+	{"a host pauses always", test_pauses_always},
+	{"the most that arrived", test_arrived_most},
 	CU_TEST_INFO_NULL,
 };
