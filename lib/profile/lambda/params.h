@@ -53,7 +53,7 @@ static const struct wh_lambda_params params = {
 	.host_s = 200e-6, /* ... if longer than this, which hosts do without one */
 	.most_short = 0.75, /* ... and this is too long */
 	.part_least = 0.3, /* of our rate: less did not arrive by chance */
-	.part_s = 2e-3, /* arrivals of this time tell whether others are there, ... */
+	.part_s = 2e-3, /* arrivals of this time are a rate, and tell of others, ... */
 	.sample_rtt = 0.25, /* ... or of this many round trips: reports leave at that interval */
 	.empty = 0.5, /* of the target: a shorter queue is none */
 
