@@ -62,6 +62,7 @@ static bool look_at(struct wh_endpoint *endpoint, uint32_t i, uint64_t now_tsc, 
 	session->outbox_news = false;
 	if (wh_endpoint_may_leave(session)) {
 		leave(endpoint, session, place);
+		(*work)++;
 		return wh_half_stays(half, i, now_tsc, WH_TSC_NEVER);
 	}
 	return wh_half_stays(half, i, now_tsc, done > 0 ? now_tsc : wh_session_deadline(session));

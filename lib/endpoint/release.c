@@ -3,8 +3,9 @@
 /*
  * Three-way release: the transmitter sends REQUEST with the stream's size and digest as soon as
  * everything has been sent once; the receiver answers with REPLY, which contains the outcome once
- * the writer knows it; the transmitter ends with DONE. ABORT ends a connection from either side at
- * any time.
+ * the writer knows it; the transmitter ends with DONE, and the receiver says DONE, too, so that the
+ * transmitter need not wait for a reply that is repeated. ABORT ends a connection from either side
+ * at any time.
  *
  * The end that sent the last packet leaves soon; its endpoint repeats that packet to a peer that
  * has not received it.
@@ -29,9 +30,9 @@
 #define REPLY_REPEAT_MAX_MS 1000
 
 /*
- * After DONE the transmitter stays for at least this long, for which the peer's core may be without
- * its CPU. Once this process has ended nothing repeats DONE, and unread packets in a shared-memory
- * port are lost. The peer would then wait for its whole peer timeout.
+ * After DONE the transmitter stays until the peer has said DONE, or for at least this long: the
+ * peer's core may be without its CPU. Once this process has ended nothing repeats DONE, and unread
+ * packets in a shared-memory port are lost. The peer would then wait for its whole peer timeout.
  */
 #define LAST_WORD_STAY_MS 50
 
@@ -188,7 +189,7 @@ static void take_reply(struct wh_session *s, uint64_t now_tsc, const struct wh_r
 		wh_session_settle(s, now_tsc, (enum wh_release_status)release->status);
 	s->phase = WH_PHASE_RELEASING;
 	push_release(s, now_tsc, WH_RELEASE_DONE);
-	/* If DONE is lost the reply is repeated within this time. */
+	/* If DONE is lost, or the peer's, the reply is repeated within this time. */
 	s->next_release_tsc = wh_min_u64(
 		give_up_tsc(s), now_tsc + wh_max_u64(4 * reply_repeat_tsc(s),
 						  wh_session_ms_tsc(s, LAST_WORD_STAY_MS)));
@@ -206,8 +207,9 @@ void wh_release_input(struct wh_session *s, uint64_t now_tsc, const struct wh_re
 	} else if (release->stage == WH_RELEASE_REQUEST && !sending) {
 		if (s->phase == WH_PHASE_RUNNING)
 			push_release(s, now_tsc, WH_RELEASE_REPLY);
-	} else if (release->stage == WH_RELEASE_DONE && !sending &&
-		   s->phase == WH_PHASE_RELEASING) {
+	} else if (release->stage == WH_RELEASE_DONE && s->phase == WH_PHASE_RELEASING) {
+		if (!sending)
+			push_release(s, now_tsc, WH_RELEASE_DONE);
 		s->phase = WH_PHASE_CLOSED;
 	} else if (release->stage != WH_RELEASE_DONE) {
 		wh_session_bad(s, &s->stats.bad_unexpected_pkts);

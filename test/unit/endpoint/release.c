@@ -71,7 +71,7 @@ static void tell(struct wh_session *session, uint64_t now_tsc, enum wh_release_s
 	wh_session_poll(session, now_tsc);
 }
 
-/* When the first replies go, and that DONE ends them. */
+/* When the first replies go, and that DONE ends them, which is answered once. */
 static void expect_replies(uint64_t rtt_tsc, uint64_t pause_tsc)
 {
 	uint8_t *memory = aligned_alloc(WH_CHUNK_ALIGN, MEMORY);
@@ -94,6 +94,8 @@ static void expect_replies(uint64_t rtt_tsc, uint64_t pause_tsc)
 		CU_ASSERT_EQUAL(
 			at_tsc[i] - at_tsc[i - 1], wh_min_u64(pauses * pause_tsc, PAUSE_MAX_TSC));
 	}
+	tell(session, now_tsc, WH_RELEASE_DONE);
+	CU_ASSERT_TRUE(says(session, now_tsc, WH_RELEASE_DONE, WH_STATUS_VERIFIED));
 	tell(session, now_tsc, WH_RELEASE_DONE);
 	for (uint64_t i = 0; i < 100; i++) {
 		now_tsc += pause_tsc;
