@@ -59,6 +59,7 @@ struct wh_port_facts {
 	bool paired_queues; /* what is sent on queue q arrives on the peer's queue q */
 	bool mac_made_up;   /* chosen anew at each start, by the driver */
 	bool emulated;      /* an end of a link emulated by this process, which sets the MTU */
+	const char *driver; /* the file of the driver, for eal/eal_init.h; NULL: not known */
 };
 
 struct wh_port_spec {
@@ -76,9 +77,13 @@ struct wh_port_spec {
 	char options[WH_PORT_SPEC_TEXT_MAX + 1]; /* of the device, each preceded by a comma */
 };
 
-/* Two arguments for EAL: "--vdev" or "-a", and a device; option NULL: none, for udp. */
+/*
+ * Two arguments for EAL: "--vdev" or "-a", and a device; option NULL: none, for udp. And the name
+ * of its driver, or NULL.
+ */
 struct wh_port_argument {
 	const char *option;
+	const char *driver;
 	char device[WH_PORT_SPEC_ARGUMENT_BYTES];
 };
 

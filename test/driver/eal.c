@@ -4,6 +4,7 @@
 #include <CUnit/CUnit.h>
 #include <rte_eal.h>
 
+#include "eal/eal_init.h"
 #include "port/interrupts.h"
 
 void wh_test_eal_start(void)
@@ -15,7 +16,7 @@ void wh_test_eal_start(void)
 
 	for (int i = 0; i < count; i++)
 		args[i] = words[i];
-	CU_ASSERT_EQUAL_FATAL(rte_eal_init(count, args), count - 1);
+	CU_ASSERT_EQUAL_FATAL(wh_eal_init(count, args, false), count - 1);
 }
 
 void wh_test_eal_stop(void)

@@ -29,7 +29,7 @@ APP_ROOMS = ('cli', 'trust', 'plot', 'machine', 'guard', 'host', 'job', 'telemet
              'metrics', 'console', 'history', 'rpc', 'fleet', 'pcap', 'capture', 'completion',
              'ssh', 'transfer')
 APP = {f'app/wavehaul/{name}' for name in APP_ROOMS}
-DRIVERS = {'drivers/port', 'drivers/udp'}
+DRIVERS = {'drivers/eal', 'drivers/port', 'drivers/udp'}
 LAB_DRIVERS = {'drivers/netem'}
 LAB_APP = {f'app/wavehaul-lab/{name}' for name in ('demo', 'scenario', 'wan')}
 LAB = LAB_LIB | LAB_DRIVERS | LAB_APP
@@ -66,6 +66,7 @@ ALLOWED = {
     'lib/lab/tcp': lib('lab/sim lab/netem profile measure wire base'),
     'lib/lab/scenario': lib('lab/tcp lab/sim lab/netem endpoint session profile probe track fec '
                             'measure seal wire base'),
+    'drivers/eal': lib('base'),
     'drivers/port': lib('neighbour endpoint session profile probe track fec measure seal wire '
                         'base'),
     'drivers/udp': lib('neighbour endpoint session profile probe track fec measure seal wire '

@@ -2,6 +2,7 @@
 #include "host/eal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cli/complain.h"
+#include "eal/eal_init.h"
 #include "guard/capabilities.h"
 #include "host/memory_room.h"
 #include "host/tsc.h"
@@ -173,7 +175,37 @@ static void append_devices(const struct wh_eal_config *config, struct arguments 
 	}
 }
 
-static void derive(const struct wh_eal_config *config, bool hugepages, struct arguments *arguments)
+/*
+ * Names the drivers that this process needs; false: they are not known, and EAL opens all that are
+ * installed. A NIC may be of any.
+ */
+static bool append_drivers(const struct wh_eal_config *config, struct arguments *arguments)
+{
+	const char *needed[1 + WH_PORTS_MAX] = {"mempool_ring"};
+	char path[1 + WH_PORTS_MAX][PATH_MAX];
+	uint32_t count = 1;
+
+	if (config->extra != NULL)
+		return false;
+	for (uint32_t i = 0; i < WH_PORTS_MAX; i++) {
+		if (config->device[i].option == NULL)
+			continue;
+		if (config->device[i].driver == NULL)
+			return false;
+		needed[count++] = config->device[i].driver;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (!wh_eal_driver_path(needed[i], path[i], sizeof(path[i])))
+			return false;
+	for (uint32_t i = 0; i < count; i++) {
+		append(arguments, "-d");
+		append(arguments, path[i]);
+	}
+	return true;
+}
+
+/* Whether the drivers are named. */
+static bool derive(const struct wh_eal_config *config, bool hugepages, struct arguments *arguments)
 {
 	append(arguments, "wavehaul");
 	append_lcores(&config->cpus, arguments);
@@ -183,10 +215,11 @@ static void derive(const struct wh_eal_config *config, bool hugepages, struct ar
 	append(arguments, config->verbose ? "--log-level=notice" : "--log-level=error");
 	if (config->extra != NULL)
 		append_split(arguments, config->extra);
+	return append_drivers(config, arguments);
 }
 
 /* EAL prints its usage on stdout, which with --json must contain one object only. */
-static int init_with_stdout_on_stderr(struct arguments *arguments)
+static int init_with_stdout_on_stderr(struct arguments *arguments, bool drivers_named)
 {
 	fflush(stdout);
 
@@ -195,7 +228,7 @@ static int init_with_stdout_on_stderr(struct arguments *arguments)
 	if (kept >= 0)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 
-	int rc = rte_eal_init(arguments->count, arguments->text);
+	int rc = wh_eal_init(arguments->count, arguments->text, drivers_named);
 
 	fflush(stdout);
 	if (kept >= 0) {
@@ -278,7 +311,9 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 	if (hugepages ? !may_lock(config) : !has_small_pages(config))
 		return -ENOMEM;
 	tell_of_small_pages(config, hugepages);
-	derive(config, hugepages, &arguments);
+
+	bool drivers_named = derive(config, hugepages, &arguments);
+
 	if (arguments.too_many) {
 		wh_complain("--eal has too many arguments: the limit is %d", ARGUMENTS_MAX);
 		return -E2BIG;
@@ -290,7 +325,7 @@ int wh_eal_start(const struct wh_eal_config *config, struct wh_eal_found *found)
 			fprintf(stderr, " %s", arguments.text[i]);
 		fprintf(stderr, "\n");
 	}
-	if (init_with_stdout_on_stderr(&arguments) < 0)
+	if (init_with_stdout_on_stderr(&arguments, drivers_named) < 0)
 		return wh_fail(-ENODEV,
 			"DPDK did not start (%s); its messages are above, `--verbose` shows its "
 			"arguments%s",
