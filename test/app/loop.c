@@ -7,6 +7,7 @@
 
 #include "host/loop.h"
 
+#include <dlfcn.h>
 #include <linux/futex.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -239,23 +240,29 @@ static void test_begins_quiet(void)
 static uint32_t long_naps,
 	wakes; /* as those of an idle server; of others by a loop that has work */
 
-/* In place of libc's, to see what is asked for: by the loop; libraries ask before the tests. */
+/* In place of libc's, to see what the loop asks for; a library asks for more, before the tests. */
 long syscall(long number, ...)
 {
+	long (*libc_syscall)(long number, ...);
 	struct wh_loop_bell *bell;
 	const struct timespec *nap;
 	uint32_t rung;
+	long argument[4];
 	int operation;
 	va_list args;
 
 	va_start(args, number);
-	bell = va_arg(args, struct wh_loop_bell *);
-	operation = va_arg(args, int);
-	rung = va_arg(args, uint32_t);
-	nap = va_arg(args, const struct timespec *);
+	for (int i = 0; i < 4; i++)
+		argument[i] = va_arg(args, long);
 	va_end(args);
-	if (CU_get_current_test() == NULL)
-		return -1;
+	if (CU_get_current_test() == NULL) {
+		*(void **)&libc_syscall = dlsym(RTLD_NEXT, "syscall");
+		return libc_syscall(number, argument[0], argument[1], argument[2], argument[3]);
+	}
+	bell = (struct wh_loop_bell *)argument[0];
+	operation = (int)argument[1];
+	rung = (uint32_t)argument[2];
+	nap = (const struct timespec *)argument[3];
 	CU_ASSERT_EQUAL(number, SYS_futex);
 	if (operation == FUTEX_WAKE_PRIVATE) {
 		wakes++;
@@ -326,7 +333,7 @@ static int32_t ring_in_second(void *state, uint64_t now_tsc)
 
 	(void)now_tsc;
 	if (++rig->phase == 2)
-		atomic_fetch_add(&rig->loop.bell->rung, 1);
+		wh_loop_ring(&rig->loop);
 	if (rig->phase == 4)
 		stop(rig);
 	return 0;

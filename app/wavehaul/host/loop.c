@@ -103,8 +103,12 @@ static void wait_for_bell(struct wh_loop_bell *bell, uint32_t rung)
 	atomic_fetch_sub(&bell->asleep, 1);
 }
 
-static void ring(struct wh_loop_bell *bell)
+void wh_loop_ring(struct wh_loop *loop)
 {
+	struct wh_loop_bell *bell = loop->bell;
+
+	if (bell == NULL)
+		return;
 	atomic_fetch_add(&bell->rung, 1);
 	if (atomic_load(&bell->asleep) > 0)
 		(void)syscall(SYS_futex, &bell->rung, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
@@ -172,8 +176,8 @@ int wh_loop_run(void *argument)
 		if (unlikely(now_tsc < loop->shared_tsc))
 			yield_cpu(loop, now_tsc, work);
 		last_tsc = now_tsc;
-		if (napped && work > 0 && loop->bell != NULL)
-			ring(loop->bell);
+		if (napped && work > 0)
+			wh_loop_ring(loop);
 		napped = rest(loop, now_tsc, work, rung);
 	}
 	return 0;

@@ -130,5 +130,8 @@ void wh_loop_add(struct wh_loop *loop, const char *name,
 void wh_loop_begin_quiet(
 	struct wh_loop *loop, const _Atomic uint32_t *sessions, struct wh_loop_bell *bell);
 
+/* From any thread that has work for one of the loops: those that nap without sessions wake. */
+void wh_loop_ring(struct wh_loop *loop);
+
 /* Runs until *stop; `loop` is a struct wh_loop. Returns 0: the signature of an lcore function. */
 int wh_loop_run(void *loop);

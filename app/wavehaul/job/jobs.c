@@ -695,6 +695,7 @@ void wh_job_start(struct wh_job *job, uint64_t now_tsc)
 		atomic_store(&job->streams.path[0].seat.state, WH_SEAT_SHUT);
 	atomic_fetch_add(&job->jobs->live, 1);
 	give_to_worker(job, now_tsc);
+	wh_loop_ring(job->jobs->ctx->worker[0]);
 }
 
 void wh_job_free(struct wh_job *job)
