@@ -712,6 +712,16 @@ def rows(program, folder):
         pair.stop_server()
 
 
+def check_limits(end):
+    """Of a sender at a told rate: mostly that, or a CPU that others had; a receiver cannot tell."""
+    if end['verb'] != 'send':
+        expect_equal('what limited it', (end['limited_by'], end['waits']), (None, None))
+        return
+    expect(end['limited_by'] in ('rate', 'cpu'), f'{end["limited_by"]} of {end["waits"]}')
+    expect(end['waits'].get('rate', 0) > 0.1, f'waits are {end["waits"]}')
+    expect_between('all waits', sum(end['waits'].values()), 0.99, 1.01)
+
+
 def check_intervals(intervals, end):
     """
     30 MiB at 100 Mb/s are 2.6 s: one each second, and no more came by any of them than was paced.
@@ -734,6 +744,7 @@ def check_intervals(intervals, end):
         else:
             expect_equal('rate_bps', interval['rate_bps'], None)
         expect(interval['limited_by'] is None or sends, f'limited by {interval["limited_by"]}')
+    check_limits(end)
     # What came since the last of them is in none.
     since_s = end['seconds'] - intervals[-1]['seconds']
     expect_between('bytes of all intervals', came, end['bytes'] - paced_bps * since_s / 8 - MIB,

@@ -194,6 +194,8 @@ void wh_stats_add(struct wh_session_stats *sum, const struct wh_session_stats *s
 	sum->duplicate_pkts += stats->duplicate_pkts;
 	sum->losses_detected_pkts += stats->losses_detected_pkts;
 	sum->bad_pkts += stats->bad_pkts;
+	for (uint32_t i = 0; i < WH_LIMITS; i++)
+		sum->limit_tsc[i] += stats->limit_tsc[i];
 }
 
 json_t *wh_repair_json(const struct wh_session_stats *stats)

@@ -515,6 +515,17 @@ static void tell_size(FILE *to, uint64_t bytes, const char *what)
 		fprintf(to, "; %s %s", wh_format_size(size, sizeof(size), bytes), what);
 }
 
+/* Of a short transfer it is the start. */
+#define LIMIT_TOLD_S 1.0
+
+static void print_limit(FILE *to, const json_t *end)
+{
+	const char *limit = wh_json_text(end, "limited_by");
+
+	if (limit != NULL && json_number_value(json_object_get(end, "seconds")) >= LIMIT_TOLD_S)
+		fprintf(to, ", limited by %s", limit);
+}
+
 static void print_sums(FILE *to, const json_t *end, uint64_t passed_over)
 {
 	const json_t *sums = json_object_get(end, "checksums");
@@ -532,6 +543,7 @@ static void print_sums(FILE *to, const json_t *end, uint64_t passed_over)
 		json_number_value(json_object_get(end, "seconds")),
 		wh_format_rate(rate, sizeof(rate),
 			json_number_value(json_object_get(end, "goodput_bps"))));
+	print_limit(to, end);
 	if (!json_is_true(json_object_get(end, "ok")))
 		tell_size(to, moved - wh_min_u64(moved, bytes),
 			"more had gone over, as records and for files that did not arrive");

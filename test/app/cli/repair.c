@@ -268,7 +268,10 @@ static void test_follow(void)
 
 static void test_overhead(void)
 {
-	struct wh_session_stats sent = {.sent_pkts = 1040, .repair_pkts = 40, .repaired_pkts = 3};
+	struct wh_session_stats sent = {.sent_pkts = 1040,
+		.repair_pkts = 40,
+		.repaired_pkts = 3,
+		.limit_tsc = {[WH_LIMIT_LINE] = 5, [WH_LIMIT_CPU] = 7}};
 	struct wh_session_stats came = {.received_pkts = 500, .repair_pkts = 5};
 	struct wh_session_stats sum = {0};
 
@@ -282,6 +285,9 @@ static void test_overhead(void)
 	CU_ASSERT_EQUAL(sum.repair_pkts, 80);
 	CU_ASSERT_EQUAL(sum.repaired_pkts, 6);
 	CU_ASSERT_EQUAL(sum.undecodable_blocks, 4);
+	CU_ASSERT_EQUAL(sum.limit_tsc[WH_LIMIT_LINE], 10);
+	CU_ASSERT_EQUAL(sum.limit_tsc[WH_LIMIT_CPU], 14);
+	CU_ASSERT_EQUAL(sum.limit_tsc[WH_LIMIT_START], 0);
 	WH_ASSERT_NEAR(wh_repair_overhead(&sum), 0.04, 1e-12);
 }
 
