@@ -367,7 +367,8 @@ def many_sessions(program, folder):
         with pair.running('bench', SERVER, '--time', f'{LONG_S}s', '--idle', '600',
                           '--buffers', '256M', *BENCH) as process, \
                 Telemetry(pair.process.pid) as server:
-            wait_until(lambda: len(all_sessions(server)) == 602, 20, 'so many sessions')
+            # On a busy machine some openings begin anew, and the server has both for a while.
+            wait_until(lambda: len(all_sessions(server)) >= 602, 20, 'so many sessions')
             numbers = all_sessions(server)
             expect_equal('order', numbers, sorted(set(numbers)))
             expect_equal('the first page', server.ask('/wavehaul/sessions'), numbers[:LIST_MAX])
