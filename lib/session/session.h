@@ -172,8 +172,9 @@ struct wh_session_stats {
 	uint64_t stalls;
 	uint64_t narrowings;           /* the path seemed to have become narrower: transmitter */
 	uint64_t limit_tsc[WH_LIMITS]; /* time of each limit; not while nothing was to be sent */
-	uint64_t first_sent_tsc;       /* first data packet; 0: none yet */
-	uint64_t outcome_tsc;          /* when the outcome became known here */
+	/* Moments, which do not add up, are behind all that does. */
+	uint64_t first_sent_tsc; /* first data packet; 0: none yet */
+	uint64_t outcome_tsc;    /* when the outcome became known here */
 };
 
 /* Payload packets received more than once, duplicated by the sender, the network or an attacker. */
@@ -362,6 +363,9 @@ uint32_t wh_session_peer_cid(const struct wh_session *session);
  * other while they change. So before the session is closed they may not match each other.
  */
 struct wh_session_stats wh_session_stats(const struct wh_session *session);
+
+/* Adds all counters, of lanes or paths; the moments of `sum` stay. */
+void wh_session_stats_add(struct wh_session_stats *sum, const struct wh_session_stats *stats);
 
 /* Users: payload bytes received here, or acknowledged by the peer. */
 uint64_t wh_session_moved_bytes(const struct wh_session *session);

@@ -3,6 +3,7 @@
 /* What users may read of a session, and the check of its invariants. */
 
 #include <assert.h>
+#include <stddef.h>
 
 #include "session/session_internal.h"
 
@@ -62,6 +63,15 @@ struct wh_session_stats wh_session_stats(const struct wh_session *s)
 		to[i] = __atomic_load_n(&owner[i], __ATOMIC_RELAXED) +
 			__atomic_load_n(&away[i], __ATOMIC_RELAXED);
 	return sum;
+}
+
+void wh_session_stats_add(struct wh_session_stats *sum, const struct wh_session_stats *stats)
+{
+	const size_t counters =
+		offsetof(struct wh_session_stats, first_sent_tsc) / sizeof(uint64_t);
+
+	for (size_t i = 0; i < counters; i++)
+		((uint64_t *)sum)[i] += ((const uint64_t *)stats)[i];
 }
 
 struct wh_session_stats *wh_session_rx_stats(struct wh_session *s)

@@ -699,7 +699,9 @@ def rows(program, folder):
             expect_status(result, OK)
             found = re.search(rf'^{head}\n +1\.\d\d +0\.0\d\d .*\n', result.err, re.MULTILINE)
             expect(found, f'no rows: {result.err!r}')
-            expect(re.fullmatch(r'1 file, .*\n.*[Cc]ycles.*\n', result.out), f'{result.out!r}')
+            limit = ', limited by (rate|cpu)' if words[0] == 'send' else ''
+            expect(re.fullmatch(rf'1 file, .* s: [0-9.]+ Mb/s{limit}\n.*[Cc]ycles.*\n', result.out),
+                   f'{result.out!r}')
         pair.stop_server()
 
 

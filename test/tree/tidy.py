@@ -87,7 +87,6 @@ PROVED_ELSEWHERE = {
     'lib/session/session_config.c': 'values alone: all tests of sessions begin with them',
     'lib/session/timing.c': 'spans alone: test/unit/endpoint/lifecycle.c',
     'lib/endpoint/strays.c': 'test/unit/endpoint/probes.c and datagrams.c',
-    'lib/session/view.c': 'what others may see of a session: test/sim',
     'lib/lab/sim/sim_memory.c': 'malloc that does not fail: all of test/unit/lab/sim',
     'lib/lab/sim/simulation.c': 'what joins links and agents: test/unit/lab/sim/link.c and route.c',
     'lib/lab/tcp/reno.c': 'one of the varieties: test/unit/lab/tcp/tcp.c',

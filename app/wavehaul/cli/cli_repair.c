@@ -183,21 +183,6 @@ double wh_repair_overhead(const struct wh_session_stats *stats)
 	return data_pkts > 0 ? (double)stats->repair_pkts / (double)data_pkts : 0;
 }
 
-void wh_stats_add(struct wh_session_stats *sum, const struct wh_session_stats *stats)
-{
-	sum->sent_pkts += stats->sent_pkts;
-	sum->received_pkts += stats->received_pkts;
-	sum->repair_pkts += stats->repair_pkts;
-	sum->repaired_pkts += stats->repaired_pkts;
-	sum->undecodable_blocks += stats->undecodable_blocks;
-	sum->retransmitted_pkts += stats->retransmitted_pkts;
-	sum->duplicate_pkts += stats->duplicate_pkts;
-	sum->losses_detected_pkts += stats->losses_detected_pkts;
-	sum->bad_pkts += stats->bad_pkts;
-	for (uint32_t i = 0; i < WH_LIMITS; i++)
-		sum->limit_tsc[i] += stats->limit_tsc[i];
-}
-
 json_t *wh_repair_json(const struct wh_session_stats *stats)
 {
 	return json_pack("{s:I, s:I, s:I, s:f}", "sent", (json_int_t)stats->repair_pkts, "used",

@@ -85,9 +85,6 @@ static inline bool wh_repair_is_on(const struct wh_session *session)
 	return wh_session_params(session)->recovery != WH_RECOVERY_NAK;
 }
 
-/* Adds the counters that reports show for several sessions together. */
-void wh_stats_add(struct wh_session_stats *sum, const struct wh_session_stats *stats);
-
 /* "repair" of every report: {"sent", "used", "undecodable_blocks", "overhead"}. */
 json_t *wh_repair_json(const struct wh_session_stats *stats);
 

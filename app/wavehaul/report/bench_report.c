@@ -312,7 +312,7 @@ static struct wh_session_stats repair_stats(const struct wh_lanes *lanes)
 	struct wh_session_stats sum = {0};
 
 	for (uint32_t i = 0; i < lanes->started; i++)
-		wh_stats_add(&sum, &lanes->job[i]->result.figures.stats);
+		wh_session_stats_add(&sum, &lanes->job[i]->result.figures.stats);
 	return sum;
 }
 

@@ -334,7 +334,7 @@ static struct wh_session_stats sum_stats(const struct wh_transfer *transfer)
 	for (uint32_t lane = 0; lane < transfer->running.lanes.started; lane++) {
 		const struct wh_job *job = transfer->running.lanes.job[lane];
 
-		wh_stats_add(&sum, &job->result.figures.stats);
+		wh_session_stats_add(&sum, &job->result.figures.stats);
 	}
 	return sum;
 }
@@ -515,14 +515,14 @@ static void tell_size(FILE *to, uint64_t bytes, const char *what)
 		fprintf(to, "; %s %s", wh_format_size(size, sizeof(size), bytes), what);
 }
 
-/* Of a short transfer it is the start. */
+/* Of a short transfer it is the start; who receives does not know. */
 #define LIMIT_TOLD_S 1.0
 
 static void print_limit(FILE *to, const json_t *end)
 {
 	const char *limit = wh_json_text(end, "limited_by");
 
-	if (limit != NULL && json_number_value(json_object_get(end, "seconds")) >= LIMIT_TOLD_S)
+	if (limit[0] != '\0' && json_number_value(json_object_get(end, "seconds")) >= LIMIT_TOLD_S)
 		fprintf(to, ", limited by %s", limit);
 }
 

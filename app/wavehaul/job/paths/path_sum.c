@@ -2,24 +2,13 @@
 
 /* What all paths of a job have counted: those in use, and those that were left. */
 
-#include <string.h>
-
 #include "job/paths/paths.h"
-
-/* What adds up comes first; behind it are two moments. */
-#define COUNTERS (offsetof(struct wh_session_stats, first_sent_tsc) / sizeof(uint64_t))
-
-static void add_stats(struct wh_path_sum *sum, const struct wh_session_stats *stats)
-{
-	for (size_t i = 0; i < COUNTERS; i++)
-		((uint64_t *)&sum->stats)[i] += ((const uint64_t *)stats)[i];
-}
 
 static void add_session(struct wh_path_sum *sum, const struct wh_session *session)
 {
 	const struct wh_session_stats stats = wh_session_stats(session);
 
-	add_stats(sum, &stats);
+	wh_session_stats_add(&sum->stats, &stats);
 	sum->moved_bytes += wh_session_moved_bytes(session);
 	sum->lost_pkts += wh_session_lost_pkts(session);
 }
@@ -52,9 +41,8 @@ void wh_paths_sum(const struct wh_job *job, bool ours, struct wh_path_sum *sum)
 		if (path == main) {
 			const struct wh_session_stats stats = wh_session_stats(session);
 
-			memcpy((uint64_t *)&sum->stats + COUNTERS,
-				(const uint64_t *)&stats + COUNTERS,
-				sizeof(stats) - COUNTERS * sizeof(uint64_t));
+			sum->stats.first_sent_tsc = stats.first_sent_tsc;
+			sum->stats.outcome_tsc = stats.outcome_tsc;
 		}
 	}
 }
