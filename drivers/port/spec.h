@@ -55,11 +55,11 @@ struct wh_port_facts {
 	const char *queues_why; /* why no more */
 	uint16_t mtu_max;
 	const char *mtu_why;
-	bool link_by_peer;  /* the link is down until another process is connected */
-	bool paired_queues; /* what is sent on queue q arrives on the peer's queue q */
-	bool mac_made_up;   /* chosen anew at each start, by the driver */
-	bool emulated;      /* an end of a link emulated by this process, which sets the MTU */
-	const char *driver; /* the file of the driver, for eal/eal_init.h; NULL: not known */
+	bool link_by_peer;       /* the link is down until another process is connected */
+	bool paired_queues;      /* what is sent on queue q arrives on the peer's queue q */
+	bool mac_made_up;        /* chosen anew at each start, by the driver */
+	bool emulated;           /* an end of a link emulated by this process, which sets the MTU */
+	const char *driver_file; /* as wh_eal_driver_path has it; NULL: not known */
 };
 
 struct wh_port_spec {
@@ -78,12 +78,12 @@ struct wh_port_spec {
 };
 
 /*
- * Two arguments for EAL: "--vdev" or "-a", and a device; option NULL: none, for udp. And the name
+ * Two arguments for EAL: "--vdev" or "-a", and a device; option NULL: none, for udp. And the file
  * of its driver, or NULL.
  */
 struct wh_port_argument {
 	const char *option;
-	const char *driver;
+	const char *driver_file;
 	char device[WH_PORT_SPEC_ARGUMENT_BYTES];
 };
 

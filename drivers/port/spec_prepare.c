@@ -422,6 +422,6 @@ int wh_port_spec_prepare(const struct wh_port_spec *spec, uint16_t queues, uint1
 
 	WH_ASSERT(bytes > 0 && (size_t)bytes < sizeof(argument->device));
 	argument->option = spec->kind == WH_PORT_PCI ? "-a" : "--vdev";
-	argument->driver = spec->facts.driver;
+	argument->driver_file = spec->facts.driver_file;
 	return 0;
 }

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "eal.h"
+#include "port/spec.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "drivers/eal_init";
@@ -57,6 +58,23 @@ static void test_paths(void)
 		0);
 	CU_ASSERT_FALSE(wh_eal_driver_path("net_nobody", path, sizeof(path)));
 	CU_ASSERT_FALSE(wh_eal_driver_path("net_memif", path, 8));
+}
+
+/* A name that is wrong would only make each start slow. */
+static void test_ports(void)
+{
+	static const char *const ports[] = {
+		"memif:/x", "vhost:/x", "virtio_user:/x", "af_packet:x", "af_xdp:x", "tap:x"};
+	char path[PATH_MAX], why[WH_PORT_WHY_BYTES];
+	struct wh_port_spec spec;
+
+	for (size_t i = 0; i < RTE_DIM(ports); i++) {
+		CU_ASSERT_EQUAL_FATAL(wh_port_spec_read(ports[i], 0, &spec, why, sizeof(why)), 0);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(spec.facts.driver_file);
+		CU_ASSERT_TRUE(wh_eal_driver_path(spec.facts.driver_file, path, sizeof(path)));
+	}
+	CU_ASSERT_EQUAL(wh_port_spec_read("3b:00.0", 0, &spec, why, sizeof(why)), 0);
+	CU_ASSERT_PTR_NULL(spec.facts.driver_file);
 }
 
 static void start(void)
@@ -118,6 +136,7 @@ static void test_library(void)
 /* In this order. */
 CU_TestInfo wh_tests[] = {
 	{"paths", test_paths},
+	{"ports", test_ports},
 	{"named drivers", test_named_drivers},
 	{"the rate of the TSC", test_rate},
 	{"the library is as before", test_library},

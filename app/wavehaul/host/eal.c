@@ -190,9 +190,9 @@ static bool append_drivers(const struct wh_eal_config *config, struct arguments 
 	for (uint32_t i = 0; i < WH_PORTS_MAX; i++) {
 		if (config->device[i].option == NULL)
 			continue;
-		if (config->device[i].driver == NULL)
+		if (config->device[i].driver_file == NULL)
 			return false;
-		needed[count++] = config->device[i].driver;
+		needed[count++] = config->device[i].driver_file;
 	}
 	for (uint32_t i = 0; i < count; i++)
 		if (!wh_eal_driver_path(needed[i], path[i], sizeof(path[i])))
