@@ -207,14 +207,14 @@ def schema_of(values):
 
 
 def same_schema(here, there):
-    """Differences, but for what is null at one of them, or a setting that it has not."""
+    """Differences, but for what is null at one of them, or a setting or cause it has not."""
     wrong = []
     for at in sorted(here | there):
         one, two = (types.get(at, set()) - {'NoneType'} for types in (here, there))
         parent = at.rsplit('.', 1)[0].removesuffix('[]')
         if one == two or (not one and at in here) or (not two and at in there):
             continue
-        if '.settings.' in at and (not one or not two):
+        if ('.settings.' in at or '.waits.' in at) and (not one or not two):
             continue
         # What a list or an object that is not there would have had.
         if at not in here and not here.get(parent, set()) - {'NoneType', 'list'} or \
