@@ -7,37 +7,39 @@
 #include "base/assert.h"
 #include "profile/lambda/params.h"
 
-static void begin_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
-	uint64_t now_tsc, uint64_t sent_pkts)
+static double round_s_of(const struct wh_lambda_path *path)
+{
+	return wh_lambda_path_rtt_s(path) + path->queue_s;
+}
+
+static void begin_round(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t sent_pkts)
 {
 	compete->round_pkts = sent_pkts;
 	compete->round_tsc = now_tsc;
 	compete->round_held_up = false;
 	compete->round_lost_pkts = compete->round_pkts_seen = 0.0;
-	compete->round_arrived_pkts = 0.0;
-	compete->round_arrived_tsc = path->arrived_tsc;
 	compete->round_peak_s = 0.0;
 }
 
 void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
-	uint64_t now_tsc, uint64_t sent_pkts, double rate_pps, double capacity_pps)
+	uint64_t now_tsc, uint64_t sent_pkts, double line_pps)
 {
-	double round_s = wh_lambda_path_rtt_s(path) + path->queue_s;
-	double had_pps = fmin(rate_pps, params.modest_most * capacity_pps);
-	double pps = fmax(had_pps, params.window_first * capacity_pps);
+	double line_pkts = line_pps * round_s_of(path);
 
 	*compete = (struct wh_lambda_compete){
-		.window_pkts = fmax(pps * round_s, params.window_least_pkts),
+		.window_pkts = fmax(params.window_first * line_pkts, params.window_least_pkts),
 		.seen_pkts = path->seen_pkts,
 		.delivered_pkts = path->delivered_pkts,
+		.line_seen_pkts = path->seen_pkts,
+		.line_delivered_pkts = path->delivered_pkts,
 		.cut_pkts = sent_pkts,
 		.cut_tsc = now_tsc,
 		.queued_tsc = now_tsc,
-		.capacity_pps = capacity_pps,
+		.line_pps = line_pps,
 		.pace = params.pace,
 	};
 	compete->cut_from_pkts = compete->window_pkts;
-	begin_round(compete, path, now_tsc, sent_pkts);
+	begin_round(compete, now_tsc, sent_pkts);
 }
 
 /* Losses beyond the noise, with a queue: it overflows. */
@@ -49,34 +51,26 @@ static bool overflown(const struct wh_lambda_compete *compete, double noise)
 	       compete->round_peak_s >= params.low * compete->longest_s;
 }
 
-static void cut(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t sent_pkts)
+/* BBR ignores losses: beside it a window that shrinks with each would shrink to nothing. */
+static void cut(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
+	uint64_t now_tsc, uint64_t sent_pkts)
 {
+	double floor_pkts = params.window_floor * compete->line_pps * round_s_of(path);
+	double least_pkts = fmax(floor_pkts, params.window_least_pkts);
+
 	compete->cut_from_pkts = compete->window_pkts;
 	compete->cut_tsc = now_tsc;
 	compete->cut_pkts = sent_pkts;
 	compete->longest_s *= params.peak_fades;
-	compete->window_pkts = fmax(params.shrink * compete->window_pkts, params.window_least_pkts);
+	compete->window_pkts =
+		fmax(params.shrink * compete->window_pkts, fmin(least_pkts, compete->window_pkts));
 	compete->round_lost_pkts = compete->round_pkts_seen = 0.0;
 }
 
-static void learn_share(struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
+/* Until the window is what it was before the cut (RFC 9438, 4.2: K). */
+static double flat_s(const struct wh_lambda_compete *compete)
 {
-	double span_s =
-		(double)(int64_t)(path->arrived_tsc - compete->round_arrived_tsc) / path->hz;
-	double pps;
-
-	if (span_s <= 0.0 || compete->capacity_pps <= 0.0)
-		return;
-	pps = compete->round_arrived_pkts / span_s;
-	compete->capacity_pps = fmax(compete->capacity_pps, pps);
-	compete->share += (pps / compete->capacity_pps - compete->share) * params.share_learnt;
-}
-
-static bool are_gone(const struct wh_lambda_compete *compete, double clear_for_s)
-{
-	double flat_s = wh_cbrt(compete->cut_from_pkts * (1.0 - params.shrink) / params.cubic);
-
-	return clear_for_s >= fmax(params.clear_s, params.clear_flat * flat_s);
+	return wh_cbrt(compete->cut_from_pkts * (1.0 - params.shrink) / params.cubic);
 }
 
 /*
@@ -87,10 +81,7 @@ static void learn_pace(struct wh_lambda_compete *compete, const struct wh_lambda
 	uint64_t now_tsc, uint64_t sent_pkts)
 {
 	double span_s = (double)(now_tsc - compete->round_tsc) / path->hz;
-	double round_s = fmax(wh_lambda_path_rtt_s(path) + path->queue_s, 1e-9);
-	double window_pps = compete->window_pkts / round_s;
-	double pps = fmin(wh_lambda_compete_pps(compete, path), window_pps);
-	double due_pkts = params.whole * pps * span_s;
+	double due_pkts = params.whole * wh_lambda_compete_pps(compete, path) * span_s;
 	double pkts = (double)(sent_pkts - compete->round_pkts);
 
 	if (compete->round_held_up || path->seen_pkts <= compete->cut_pkts)
@@ -100,42 +91,49 @@ static void learn_pace(struct wh_lambda_compete *compete, const struct wh_lambda
 	compete->pace = fmin(fmax(compete->pace, params.pace), params.pace_most);
 }
 
+/* No other flow takes more than half of what we send: the line has become narrower. */
+static void learn_line(struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
+{
+	double seen = (double)(path->seen_pkts - compete->line_seen_pkts);
+	double came = (double)(path->delivered_pkts - compete->line_delivered_pkts);
+
+	if (seen < params.arrival_pkts)
+		return;
+	if (came > 0.0 && came < (1.0 - params.overload) * seen)
+		compete->line_pps *= came / seen;
+	compete->line_seen_pkts = path->seen_pkts;
+	compete->line_delivered_pkts = path->delivered_pkts;
+}
+
 static bool end_round(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts, double clear_s)
 {
-	learn_share(compete, path);
 	learn_pace(compete, path, now_tsc, sent_pkts);
-	compete->clear_rounds = compete->round_peak_s > clear_s ? 0 : compete->clear_rounds + 1;
-	if (compete->clear_rounds == 0)
+	learn_line(compete, path);
+	if (compete->round_peak_s > clear_s)
 		compete->queued_tsc = now_tsc;
-	begin_round(compete, path, now_tsc, sent_pkts);
-	return are_gone(compete, (double)(now_tsc - compete->queued_tsc) / path->hz);
+	begin_round(compete, now_tsc, sent_pkts);
+	return (double)(now_tsc - compete->queued_tsc) / path->hz >=
+	       fmax(params.clear_s, params.clear_flat * flat_s(compete));
 }
 
-/* Per round trip: CUBIC's while our share is small or there is no queue, else Reno's. */
+/* Per round trip: CUBIC's, but no less than Reno's. */
 static double growth_pkts(const struct wh_lambda_compete *compete,
 	const struct wh_lambda_path *path, uint64_t now_tsc)
 {
-	double flat_s = wh_cbrt(compete->cut_from_pkts * (1.0 - params.shrink) / params.cubic);
-	double ahead_s = wh_lambda_path_rtt_s(path) + path->queue_s;
-	double t_s = (double)(now_tsc - compete->cut_tsc) / path->hz + ahead_s - flat_s;
+	double since_s = (double)(now_tsc - compete->cut_tsc) / path->hz;
+	double t_s = since_s + round_s_of(path) - flat_s(compete);
 	double target_pkts = compete->cut_from_pkts + params.cubic * t_s * t_s * t_s;
-	double growth =
-		fmin(target_pkts - compete->window_pkts, params.cubic_most * compete->window_pkts);
-	double little =
-		(params.modest_most - compete->share) / (params.modest_most - params.modest);
 
-	if (compete->clear_rounds < params.clear_grow)
-		growth *= fmin(fmax(little, 0.0), 1.0);
-	return fmax(growth, params.growth_pkts);
+	return fmax(
+		fmin(target_pkts - compete->window_pkts, params.cubic_most * compete->window_pkts),
+		params.growth_pkts);
 }
 
 double wh_lambda_compete_pps(
 	const struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
 {
-	double round_s = wh_lambda_path_rtt_s(path) + path->queue_s;
-
-	return compete->window_pkts / fmax(round_s, 1e-9);
+	return compete->window_pkts / fmax(round_s_of(path), 1e-9);
 }
 
 /* Arrivals, and losses among packets sent after the latest cut. */
@@ -147,7 +145,6 @@ static void count(struct wh_lambda_compete *compete, const struct wh_lambda_path
 	compete->seen_pkts = path->seen_pkts;
 	compete->delivered_pkts = path->delivered_pkts;
 	compete->arrived_pkts = arrived;
-	compete->round_arrived_pkts += arrived;
 	if (path->seen_pkts <= compete->cut_pkts) {
 		compete->round_lost_pkts = compete->round_pkts_seen = 0.0;
 	} else {
@@ -169,7 +166,7 @@ bool wh_lambda_compete_hear(struct wh_lambda_compete *compete, const struct wh_l
 	count(compete, path);
 
 	if (overflown(compete, noise))
-		cut(compete, now_tsc, sent_pkts);
+		cut(compete, path, now_tsc, sent_pkts);
 	else if (!heeded && !path->sample.held_up)
 		compete->window_pkts += growth_pkts(compete, path, now_tsc) *
 					compete->arrived_pkts / compete->window_pkts;

@@ -4,9 +4,8 @@
 
 /*
  * Beside flows that fill every queue a flow that reduces its rate loses everything. While such
- * flows are present, the packets in flight are those of one TCP: a window that shrinks to 0.7 when
- * the queue overflows, whoever loses packets, and grows as CUBIC's while our share is small (RFC
- * 9438), else as Reno's.
+ * flows are present, the packets in flight are those of one CUBIC (RFC 9438): a window that shrinks
+ * to 0.7 when the queue overflows, whoever loses packets, but never below a tenth of the line.
  */
 
 #include <stdbool.h>
@@ -23,21 +22,19 @@ struct wh_lambda_compete {
 	uint64_t cut_tsc;
 	double cut_from_pkts; /* the window before */
 	uint64_t round_pkts;  /* packets sent before it belong to this round */
-	double round_lost_pkts, round_pkts_seen, round_arrived_pkts;
+	double round_lost_pkts, round_pkts_seen;
 	double round_peak_s; /* the longest queue of the round */
-	uint64_t round_arrived_tsc;
-	uint64_t round_tsc; /* when it began */
+	uint64_t round_tsc;  /* when it began */
 	bool round_held_up;
-	double pace;         /* times the rate, so that as much is sent as the window allows */
-	double capacity_pps; /* of the path, and ... */
-	double share;        /* ... our share of it, by what arrives */
+	double pace;     /* times the rate, so that as much is sent as the window allows */
+	double line_pps; /* of all flows; what is lost of packets seen since then tells of it */
+	uint64_t line_seen_pkts, line_delivered_pkts;
 	uint64_t queued_tsc; /* the latest round with a queue */
-	uint32_t clear_rounds;
 };
 
-/* From now on. `rate_pps` is our rate now, `capacity_pps` the highest seen on the path. */
+/* From now on. `line_pps`: the capacity of the narrowest link. */
 void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
-	uint64_t now_tsc, uint64_t sent_pkts, double rate_pps, double capacity_pps);
+	uint64_t now_tsc, uint64_t sent_pkts, double line_pps);
 
 /*
  * A report; whether the others are gone. `noise` is the share lost whatever we do; a queue up to

@@ -173,7 +173,7 @@ static void law(struct wh_control *control, const struct wh_delivery_event *even
 	learn_noise(lambda);
 	if (others_fill(control, event)) {
 		wh_lambda_compete_begin(&lambda->compete, &lambda->path, lambda->now_tsc,
-			lambda->sent_pkts, lambda->rate_pps, wh_lambda_line_pps(lambda));
+			lambda->sent_pkts, wh_lambda_line_pps(lambda));
 		wh_lambda_begin_after_others(lambda);
 	} else if (lambda->mode >= WH_LAMBDA_CUT) {
 		wh_lambda_share(control, event);

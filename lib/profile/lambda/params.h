@@ -28,8 +28,8 @@ struct wh_lambda_params {
 		trial_samples, under_ceiling, ceiling_s, ceiling_rtt, ceiling_most_s, same, beyond;
 	double cut_most, cut_least, cut_fades, rise, rise_double_s, check_rtt, checks, shorter,
 		same_s, vain, free, free_most, fell, peak_fades, lengthens;
-	double window_first, modest, modest_most, share_learnt, cubic, cubic_most, growth_pkts,
-		shrink, clear_s, clear_grow, clear_flat, pace, pace_most, pace_step, pace_back;
+	double window_first, window_floor, cubic, cubic_most, growth_pkts,
+		shrink, clear_s, clear_flat, pace, pace_most, pace_step, pace_back;
 	double stands, waits, jitters, yield_noise_pkts, crumb, crumb_s, crumb_rtt, back_s,
 		back_rtt, yield_full, look_s, look, look_most, felt_same, felt_least, spike_room,
 		spike_fades, calm_learnt, rest, often_s, often_rtt, arrive_s, arrive_least_s,
@@ -168,16 +168,13 @@ static const struct wh_lambda_params params = {
 	.lengthens = 1.1, /* a queue that overflowed before, and now did not */
 
 	/* Beside flows that fill queues (compete.c). */
-	.window_first = 0.31, /* of the capacity, to begin with: a TCP that is there has more */
-	.modest = 0.2, /* of the capacity: below it the window grows as CUBIC's does, ... */
-	.modest_most = 0.33, /* ... and above it as Reno's */
-	.share_learnt = 0.25, /* from each round */
+	.window_first = 0.31, /* of the line, to begin with: a TCP that is there has more */
+	.window_floor = 0.1, /* of the line: no loss takes us below it */
 	.cubic = 0.4, /* packets in the cube of a second (RFC 9438, 5) */
 	.cubic_most = 0.5, /* of the window in a round trip */
 	.growth_pkts = 0.75, /* per round trip: RFC 9438, 4.3 has 0.53, but CUBIC flows take more */
 	.shrink = 0.7, /* of the window after an overflow (RFC 9438, 4.6) */
 	.clear_s = 4.0, /* without a queue, more than a CUBIC flow takes: others are gone, ... */
-	.clear_grow = 10, /* rounds without a queue before we grow as CUBIC does */
 	.clear_flat = 1.5, /* ... and so many times what it takes to regain a window like ours */
 	.pace = 1.1, /* times the rate: the window limits, ... */
 	.pace_most = 4.0, /* ... at most this, ... */

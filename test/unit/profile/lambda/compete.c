@@ -8,8 +8,8 @@ const char wh_suite_name[] = "lambda_compete";
 #define HZ    1000000000
 #define CLEAR 1e-3
 
-#define RTT (HZ / 50)
-#define WAY 50000.0 /* packets in a second that it bears */
+#define RTT  (HZ / 50)
+#define LINE 10000.0 /* packets in a second */
 
 struct rig {
 	struct wh_lambda_compete compete;
@@ -18,8 +18,8 @@ struct rig {
 	bool gone; /* the others */
 };
 
-/* With so many packets under way, all of which are seen, and with such a share since long ago. */
-static struct rig begun(double window_pkts, double share)
+/* With so many packets under way, all of which are seen. */
+static struct rig begun(double window_pkts)
 {
 	struct rig rig = {
 		.path = {.hz = HZ,
@@ -30,9 +30,8 @@ static struct rig begun(double window_pkts, double share)
 		.sent_pkts = 1000,
 	};
 
-	wh_lambda_compete_begin(&rig.compete, &rig.path, rig.now_tsc, rig.sent_pkts, 0.0, WAY);
+	wh_lambda_compete_begin(&rig.compete, &rig.path, rig.now_tsc, rig.sent_pkts, LINE);
 	rig.compete.window_pkts = rig.compete.cut_from_pkts = window_pkts;
-	rig.compete.share = share;
 	rig.compete.cut_pkts = 1000;
 	rig.sent_pkts += (uint64_t)window_pkts;
 	return rig;
@@ -50,42 +49,37 @@ static void hear(struct rig *rig, uint64_t seen_pkts, uint64_t lost_pkts, double
 		&rig->compete, &rig->path, rig->now_tsc, rig->sent_pkts, 0.0, CLEAR);
 }
 
-/* No less than a part of the way, and no more than another, whatever went before. */
+/* A part of the line, whatever went before. */
 static void test_first(void)
 {
 	struct wh_lambda_path path = {.hz = HZ, .least = {{.known = true, .rtt_tsc = RTT}}};
-	const double rate_pps[] = {1.0, 0.32 * WAY, WAY}, share[] = {0.31, 0.32, 0.33};
+	struct wh_lambda_compete compete = {0};
 
 	path.queue_s = 20e-3;
-	for (size_t i = 0; i < 3; i++) {
-		struct wh_lambda_compete compete = {0};
-
-		wh_lambda_compete_begin(&compete, &path, HZ, 100, rate_pps[i], WAY);
-		WH_ASSERT_NEAR(compete.window_pkts, share[i] * WAY * 40e-3, 1e-6);
-	}
+	wh_lambda_compete_begin(&compete, &path, HZ, 100, LINE);
+	WH_ASSERT_NEAR(compete.window_pkts, 0.31 * LINE * 40e-3, 1e-6);
 }
 
-/* Three quarters of a packet in a round trip, with as much of the way as is modest. */
+/* Three quarters of a packet in a round trip, where CUBIC's window is not back yet. */
 static void test_growth(void)
 {
-	struct rig rig = begun(100, 0.5);
+	struct rig rig = begun(100);
 
 	hear(&rig, 50, 0, 20e-3);
 	hear(&rig, 50, 0, 20e-3);
 	WH_ASSERT_NEAR(rig.compete.window_pkts, 100.0 + 0.375 + 0.375 * 100.0 / 100.375, 1e-9);
 }
 
-/* With little of it as CUBIC: 9.1 s after a cut from 1000 by 0.3, when it is there again, ... */
-static void test_growth_of_little(void)
+/* As CUBIC: 9.1 s after a cut from 1000 by 0.3, when it is there again, ... */
+static void test_growth_of_cubic(void)
 {
-	struct rig rig = begun(1000, 0.01);
+	struct rig rig = begun(1000);
 
 	rig.compete.window_pkts = 700.0;
 	rig.now_tsc += HZ;
 	hear(&rig, 70, 0, 20e-3);
 	WH_ASSERT_NEAR(rig.compete.window_pkts - 700.0, 9.2, 0.1); /* to 792 then */
 	rig.now_tsc += 20 * (uint64_t)HZ;
-	rig.compete.share = 0.01;
 	hear(&rig, 70, 0, 20e-3);
 	WH_ASSERT_NEAR(
 		rig.compete.window_pkts - 709.2, 35.0, 0.1); /* ... and by no more than half */
@@ -117,7 +111,7 @@ static void test_pace(void)
 		{0.5, true, 1.1, 1.1}};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct rig rig = begun(100, 0.5);
+		struct rig rig = begun(100);
 
 		rig.path.sample.held_up = cases[i].held_up;
 		send_part(&rig, cases[i].part, 0, 5);
@@ -132,7 +126,7 @@ static void test_others_grow(void)
 	const double queue_s[] = {20e-3, 0.5e-3};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct rig rig = begun(100, 0.5);
+		struct rig rig = begun(100);
 
 		if (i > 0)
 			hear(&rig, 10, 0, queue_s[i]);
@@ -145,7 +139,7 @@ static void test_others_grow(void)
 /* A stream that had no more says nothing of what the way bears. */
 static void test_held_up(void)
 {
-	struct rig rig = begun(100, 0.5);
+	struct rig rig = begun(100);
 
 	rig.path.sample.held_up = true;
 	hear(&rig, 50, 0, 20e-3);
@@ -155,7 +149,7 @@ static void test_held_up(void)
 /* To 0.7 of it, once for all that went before the cut. */
 static void test_cut(void)
 {
-	struct rig rig = begun(100, 0.5);
+	struct rig rig = begun(100);
 
 	hear(&rig, 10, 1, 20e-3);
 	WH_ASSERT_NEAR(rig.compete.window_pkts, 70.0, 1e-9);
@@ -169,14 +163,14 @@ static void test_cut(void)
 /* Losses are an overflow if the queue was long in the round, even if the latest report saw none. */
 static void test_loss_without_queue(void)
 {
-	struct rig rig = begun(100, 0.5);
+	struct rig rig = begun(100);
 
 	hear(&rig, 10, 0, 20e-3); /* ends a round */
 	hear(&rig, 10, 0, 20e-3);
 	hear(&rig, 10, 1, 1e-3);
 	WH_ASSERT_NEAR(rig.compete.window_pkts, 70.0, 1.0 / 70.0);
 
-	rig = begun(100, 0.5);
+	rig = begun(100);
 	hear(&rig, 10, 0, 20e-3);
 	hear(&rig, 200, 0, 1e-3);
 	hear(&rig, 10, 5, 1e-3);
@@ -185,10 +179,33 @@ static void test_loss_without_queue(void)
 	WH_ASSERT_NEAR(rig.compete.window_pkts, 70.0, 2.0 / 70.0);
 }
 
+/* Some ignore losses: a tenth of the line is kept. */
+static void test_floor(void)
+{
+	struct rig rig = begun(1000);
+
+	for (int i = 0; i < 400; i++)
+		hear(&rig, 40, 16, 20e-3);
+	CU_ASSERT(rig.compete.window_pkts >= 0.1 * LINE * 40e-3 - 1e-9);
+	CU_ASSERT(rig.compete.window_pkts < 0.11 * LINE * 40e-3);
+}
+
+/* Of a line that is a tenth of what it was, no tenth of that is kept. */
+static void test_narrower_line(void)
+{
+	struct rig rig = begun(1000);
+
+	rig.compete.line_pps = 10.0 * LINE;
+	for (int i = 0; i < 400; i++)
+		hear(&rig, 40, rig.compete.window_pkts > 40.0 ? 36 : 4, 20e-3);
+	CU_ASSERT(rig.compete.window_pkts < 45.0);
+}
+
 static void test_least_window(void)
 {
-	struct rig rig = begun(3, 0.0);
+	struct rig rig = begun(3);
 
+	rig.compete.line_pps = 100.0;
 	for (int i = 0; i < 40; i++)
 		hear(&rig, 10, 10, 20e-3);
 	WH_ASSERT_NEAR(rig.compete.window_pkts, 2.0, 1e-9);
@@ -203,7 +220,7 @@ static void hear_until_gone(struct rig *rig)
 /* Six seconds without a queue, and the others are gone; a moment with it, and they are not. */
 static void test_end(void)
 {
-	struct rig rig = begun(100, 0.1);
+	struct rig rig = begun(100);
 
 	for (int i = 0; i < 1250; i++)
 		hear(&rig, 200, 0, 0.5e-3);
@@ -220,12 +237,14 @@ static void test_end(void)
 CU_TestInfo wh_tests[] = {
 	{"first", test_first},
 	{"growth", test_growth},
-	{"growth of little", test_growth_of_little},
+	{"growth of CUBIC", test_growth_of_cubic},
 	{"pace", test_pace},
 	{"others grow", test_others_grow},
 	{"held up", test_held_up},
 	{"cut", test_cut},
 	{"loss without queue", test_loss_without_queue},
+	{"floor", test_floor},
+	{"narrower line", test_narrower_line},
 	{"least window", test_least_window},
 	{"end", test_end},
 	CU_TEST_INFO_NULL,
