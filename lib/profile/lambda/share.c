@@ -75,6 +75,16 @@ static bool overflows(const struct wh_lambda *lambda)
 	       lambda->peak_s >= params.peak * lambda->longest_s && !bears_losses(lambda);
 }
 
+/*
+ * More is sent than the line has, and it shows in losses: the queue is full. It does not seem long
+ * if it was as full whenever the least delay was learnt.
+ */
+static bool exceeds_line(const struct wh_lambda *lambda)
+{
+	return lambda->path.seen_pkts > lambda->cut_pkts &&
+	       lambda->rate_pps > wh_lambda_line_pps(lambda) && !bears_losses(lambda);
+}
+
 static void check_from_here(struct wh_lambda *lambda, const struct wh_delivery_event *event)
 {
 	lambda->cut_queue_s = lambda->path.queue_s;
@@ -269,7 +279,7 @@ static void on_fill(struct wh_control *control, const struct wh_delivery_event *
 
 	if (arrives < 1.0)
 		wh_lambda_set_rate(lambda, arrives * lambda->rate_pps);
-	if (arrives < 1.0 || (others_reduced(control) && !event->held_up)) {
+	if (arrives < 1.0 || exceeds_line(lambda) || (others_reduced(control) && !event->held_up)) {
 		begin_cut(lambda, event);
 		count_from_here(lambda);
 		return;
