@@ -166,6 +166,20 @@ static void test_longer_path(void)
 	free(way);
 }
 
+/* A little longer, and at that moment losses begin: both look like a queue that overflows. */
+static void test_longer_with_losses(void)
+{
+	struct way *way = way_of(1e9, 40 * MS, BDP);
+
+	way_begin(way, 0, 0);
+	way_run(way, 2000 * MS);
+	way->there_tsc += 3 * MS / 10;
+	way->loss = 0.014;
+	way_run(way, 4000 * MS);
+	CU_ASSERT(way_run(way, 5000 * MS) >= 0.95);
+	free(way);
+}
+
 /* 2 of 10 Gb/s by a bucket of 250 kB: no delay tells of it. */
 static void test_policer(void)
 {
@@ -526,6 +540,7 @@ CU_TestInfo wh_tests[] = {
 	{"steps", test_steps},
 	{"outage", test_outage},
 	{"longer way", test_longer_path},
+	{"longer with losses", test_longer_with_losses},
 	{"policer", test_policer},
 	{"a host that pauses", test_host_pauses},
 	{"doubt", test_doubt},
