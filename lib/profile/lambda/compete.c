@@ -30,6 +30,7 @@ void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_
 		.window_pkts = fmax(params.window_first * line_pkts, params.window_least_pkts),
 		.seen_pkts = path->seen_pkts,
 		.delivered_pkts = path->delivered_pkts,
+		.line_tsc = now_tsc,
 		.line_seen_pkts = path->seen_pkts,
 		.line_delivered_pkts = path->delivered_pkts,
 		.cut_pkts = sent_pkts,
@@ -91,16 +92,23 @@ static void learn_pace(struct wh_lambda_compete *compete, const struct wh_lambda
 	compete->pace = fmin(fmax(compete->pace, params.pace), params.pace_most);
 }
 
-/* No other flow takes more than half of what we send: the line has become narrower. */
-static void learn_line(struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
+/*
+ * No other flow takes more than half of what we send for long, though BBR does when it begins: the
+ * line has become narrower.
+ */
+static void learn_line(
+	struct wh_lambda_compete *compete, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
+	double patience_s = fmax(params.full_s, params.full_rtt * round_s_of(path));
 	double seen = (double)(path->seen_pkts - compete->line_seen_pkts);
 	double came = (double)(path->delivered_pkts - compete->line_delivered_pkts);
 
-	if (seen < params.arrival_pkts)
+	if (seen < params.arrival_pkts ||
+		wh_lambda_since_s(path, now_tsc, compete->line_tsc) < patience_s)
 		return;
 	if (came > 0.0 && came < (1.0 - params.overload) * seen)
 		compete->line_pps *= came / seen;
+	compete->line_tsc = now_tsc;
 	compete->line_seen_pkts = path->seen_pkts;
 	compete->line_delivered_pkts = path->delivered_pkts;
 }
@@ -109,7 +117,7 @@ static bool end_round(struct wh_lambda_compete *compete, const struct wh_lambda_
 	uint64_t now_tsc, uint64_t sent_pkts, double clear_s)
 {
 	learn_pace(compete, path, now_tsc, sent_pkts);
-	learn_line(compete, path);
+	learn_line(compete, path, now_tsc);
 	if (compete->round_peak_s > clear_s)
 		compete->queued_tsc = now_tsc;
 	begin_round(compete, now_tsc, sent_pkts);

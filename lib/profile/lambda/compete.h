@@ -27,8 +27,8 @@ struct wh_lambda_compete {
 	uint64_t round_tsc;  /* when it began */
 	bool round_held_up;
 	double pace;     /* times the rate, so that as much is sent as the window allows */
-	double line_pps; /* of all flows; what is lost of packets seen since then tells of it */
-	uint64_t line_seen_pkts, line_delivered_pkts;
+	double line_pps; /* the capacity; losses since then tell whether it is less */
+	uint64_t line_tsc, line_seen_pkts, line_delivered_pkts;
 	uint64_t queued_tsc; /* the latest round with a queue */
 };
 

@@ -179,6 +179,7 @@ static void drain(struct wh_control *control, const struct wh_delivery_event *ev
 /*
  * A queue of ours shrinks by what we send less than the line. One that does not, though several
  * times as much was spared as it holds, is none: the clocks drift, or the path has become longer.
+ * Where packets are lost others may fill a long one.
  */
 static bool is_phantom(struct wh_control *control)
 {
@@ -191,7 +192,8 @@ static bool is_phantom(struct wh_control *control)
 	if (sample->seen_pkts < params.arrival_pkts ||
 		sample->queue_s <= wh_lambda_target_s(control) ||
 		(sample->queue_s > params.host_s
-				? fabs(change_s) > same_s
+				? fabs(change_s) > same_s ||
+					  !wh_lambda_loss_bears(&lambda->loss, sample)
 				: sample->queue_s < params.spared_leaves * lambda->spared_from_s)) {
 		lambda->spared_from_s = sample->queue_s;
 		lambda->spared_s = 0.0;

@@ -173,7 +173,7 @@ static void test_longer_with_losses(void)
 
 	way_begin(way, 0, 0);
 	way_run(way, 2000 * MS);
-	way->there_tsc += 3 * MS / 10;
+	way->there_tsc += 15 * MS / 100;
 	way->loss = 0.014;
 	way_run(way, 4000 * MS);
 	CU_ASSERT(way_run(way, 5000 * MS) >= 0.95);
