@@ -76,13 +76,14 @@ static bool overflows(const struct wh_lambda *lambda)
 }
 
 /*
- * More is sent than the line has, and it shows in losses: the queue is full. It does not seem long
- * if it was as full whenever the least delay was learnt.
+ * The rate is the most for this line, and more is lost than noise: the queue is full. It seems
+ * short if it was as full whenever the least delay was learnt.
  */
 static bool exceeds_line(const struct wh_lambda *lambda)
 {
 	return lambda->path.seen_pkts > lambda->cut_pkts &&
-	       lambda->rate_pps > wh_lambda_line_pps(lambda) && !bears_losses(lambda);
+	       lambda->rate_pps >= params.beyond * wh_lambda_line_pps(lambda) &&
+	       !bears_losses(lambda);
 }
 
 static void check_from_here(struct wh_lambda *lambda, const struct wh_delivery_event *event)
