@@ -7,11 +7,6 @@
 #include "base/assert.h"
 #include "profile/lambda/params.h"
 
-static double round_s_of(const struct wh_lambda_path *path)
-{
-	return wh_lambda_path_rtt_s(path) + path->queue_s;
-}
-
 static void begin_round(struct wh_lambda_compete *compete, uint64_t now_tsc, uint64_t sent_pkts)
 {
 	compete->round_pkts = sent_pkts;
@@ -24,7 +19,7 @@ static void begin_round(struct wh_lambda_compete *compete, uint64_t now_tsc, uin
 void wh_lambda_compete_begin(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts, double line_pps)
 {
-	double line_pkts = line_pps * round_s_of(path);
+	double line_pkts = line_pps * wh_lambda_path_round_s(path);
 
 	*compete = (struct wh_lambda_compete){
 		.window_pkts = fmax(params.window_first * line_pkts, params.window_least_pkts),
@@ -56,7 +51,7 @@ static bool overflown(const struct wh_lambda_compete *compete, double noise)
 static void cut(struct wh_lambda_compete *compete, const struct wh_lambda_path *path,
 	uint64_t now_tsc, uint64_t sent_pkts)
 {
-	double floor_pkts = params.window_floor * compete->line_pps * round_s_of(path);
+	double floor_pkts = params.window_floor * compete->line_pps * wh_lambda_path_round_s(path);
 	double least_pkts = fmax(floor_pkts, params.window_least_pkts);
 
 	compete->cut_from_pkts = compete->window_pkts;
@@ -99,12 +94,11 @@ static void learn_pace(struct wh_lambda_compete *compete, const struct wh_lambda
 static void learn_line(
 	struct wh_lambda_compete *compete, const struct wh_lambda_path *path, uint64_t now_tsc)
 {
-	double patience_s = fmax(params.full_s, params.full_rtt * round_s_of(path));
 	double seen = (double)(path->seen_pkts - compete->line_seen_pkts);
 	double came = (double)(path->delivered_pkts - compete->line_delivered_pkts);
 
-	if (seen < params.arrival_pkts ||
-		wh_lambda_since_s(path, now_tsc, compete->line_tsc) < patience_s)
+	if (seen < params.arrival_pkts || wh_lambda_since_s(path, now_tsc, compete->line_tsc) <
+						  wh_lambda_path_patience_s(path))
 		return;
 	if (came > 0.0 && came < (1.0 - params.overload) * seen)
 		compete->line_pps *= came / seen;
@@ -130,7 +124,7 @@ static double growth_pkts(const struct wh_lambda_compete *compete,
 	const struct wh_lambda_path *path, uint64_t now_tsc)
 {
 	double since_s = (double)(now_tsc - compete->cut_tsc) / path->hz;
-	double t_s = since_s + round_s_of(path) - flat_s(compete);
+	double t_s = since_s + wh_lambda_path_round_s(path) - flat_s(compete);
 	double target_pkts = compete->cut_from_pkts + params.cubic * t_s * t_s * t_s;
 
 	return fmax(
@@ -141,7 +135,7 @@ static double growth_pkts(const struct wh_lambda_compete *compete,
 double wh_lambda_compete_pps(
 	const struct wh_lambda_compete *compete, const struct wh_lambda_path *path)
 {
-	return compete->window_pkts / fmax(round_s_of(path), 1e-9);
+	return compete->window_pkts / fmax(wh_lambda_path_round_s(path), 1e-9);
 }
 
 /* Arrivals, and losses among packets sent after the latest cut. */

@@ -153,8 +153,6 @@ static bool others_fill(struct wh_control *control, const struct wh_delivery_eve
 	const struct wh_lambda_path *path = &lambda->path;
 	double span_s = fmin(wh_lambda_since_s(path, event->now_tsc, lambda->heard_tsc),
 		wh_lambda_path_covered_s(path));
-	double patience_s =
-		fmax(params.full_s, params.full_rtt * (wh_lambda_path_rtt_s(path) + path->queue_s));
 	bool full = path->queue_s > wh_lambda_most_s(control);
 
 	if (lambda->mode <= WH_LAMBDA_HOLD) {
@@ -162,7 +160,7 @@ static bool others_fill(struct wh_control *control, const struct wh_delivery_eve
 		return false;
 	}
 	lambda->full_s = fmax(lambda->full_s + (full ? span_s : -span_s), 0.0);
-	return lambda->full_s > patience_s;
+	return lambda->full_s > wh_lambda_path_patience_s(path);
 }
 
 static void law(struct wh_control *control, const struct wh_delivery_event *event)

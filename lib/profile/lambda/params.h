@@ -28,8 +28,8 @@ struct wh_lambda_params {
 		trial_samples, under_ceiling, ceiling_s, ceiling_rtt, ceiling_most_s, same, beyond;
 	double cut_most, cut_least, cut_fades, rise, rise_double_s, check_rtt, checks, shorter,
 		same_s, vain, free, free_most, fell, peak_fades, lengthens;
-	double window_first, window_floor, cubic, cubic_most, growth_pkts,
-		shrink, clear_s, clear_flat, pace, pace_most, pace_step, pace_back;
+	double window_first, window_floor, cubic, cubic_most, growth_pkts, shrink, clear_s,
+		clear_flat, pace, pace_most, pace_step, pace_back;
 	double stands, waits, jitters, yield_noise_pkts, crumb, crumb_s, crumb_rtt, back_s,
 		back_rtt, yield_full, look_s, look, look_most, felt_same, felt_least, spike_room,
 		spike_fades, calm_learnt, rest, often_s, often_rtt, arrive_s, arrive_least_s,

@@ -49,6 +49,16 @@ double wh_lambda_path_rtt_s(const struct wh_lambda_path *path)
 	return (double)least_tsc / path->hz;
 }
 
+double wh_lambda_path_round_s(const struct wh_lambda_path *path)
+{
+	return wh_lambda_path_rtt_s(path) + path->queue_s;
+}
+
+double wh_lambda_path_patience_s(const struct wh_lambda_path *path)
+{
+	return fmax(params.full_s, params.full_rtt * wh_lambda_path_round_s(path));
+}
+
 double wh_lambda_path_covered_s(const struct wh_lambda_path *path)
 {
 	return fmax(wh_lambda_path_rtt_s(path), path->there_and_back_s) + path->gap_s;

@@ -110,6 +110,12 @@ double wh_lambda_path_rtt_s(const struct wh_lambda_path *path);
  */
 double wh_lambda_path_pause_s(const struct wh_lambda_path *path, double rate_pps);
 
+/* A packet's way there through the queue, and back. */
+double wh_lambda_path_round_s(const struct wh_lambda_path *path);
+
+/* What lasts for so long is no event, but how the path is now. */
+double wh_lambda_path_patience_s(const struct wh_lambda_path *path);
+
 /* Packets sent within this time are in flight, or not reported yet. */
 double wh_lambda_path_covered_s(const struct wh_lambda_path *path);
 
