@@ -3,7 +3,7 @@
 #define WH_PROFILE_LAMBDA_COMPETE_H
 
 /*
- * * Beside flows that fill every queue a flow that reduces its rate loses everything. While such
+ * Beside flows that fill every queue a flow that reduces its rate loses everything. While such
  * flows are present, the packets in flight are those of one CUBIC (RFC 9438): a window that
  * shrinks to 0.7 when the queue overflows, whoever loses packets, but never below a tenth of the
  * line, unless more than half is lost for long: then the line is narrower.
