@@ -19,6 +19,7 @@
 #include <rte_cycles.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "unit.h"
 
 const char wh_suite_name[] = "loop";
@@ -315,6 +316,47 @@ static void test_idle(void)
 	idle(0, 0, 2);
 	idle(0, 3, 2);
 	idle(1, 0, 0);
+}
+
+static _Atomic uint32_t guests;
+
+/* Two rounds of much work in a session, which then may be over; ends with a nap, or late. */
+static int32_t leave(void *state, uint64_t now_tsc)
+{
+	struct rig *rig = state;
+
+	if (++rig->phase <= 2) {
+		rig->mark_tsc = now_tsc;
+		return WH_LOOP_WAKE;
+	}
+	if (rig->phase == 4)
+		atomic_store(&guests, (uint32_t)rig->mark);
+	if (rig->loop.naps > 0 ||
+		now_tsc - rig->mark_tsc > 2 * wh_us_to_tsc(rig->loop.hz, WH_LOOP_IDLE_US))
+		stop(rig);
+	rig->spent_idle_tsc = now_tsc - rig->mark_tsc;
+	return 0;
+}
+
+/* It naps briefly soon after its last session, and stays awake as long as there is one. */
+static void test_naps_when_left(void)
+{
+	long_naps = 0;
+	for (uint32_t left = 0; left < 2; left++) {
+		struct rig *rig = begin();
+		struct wh_loop_bell bell = {.rung = 0};
+
+		rig->loop.hz = rig->hz * SECONDS_MAX; /* no second ends meanwhile */
+		rig->mark = left;
+		atomic_store(&guests, 1);
+		wh_loop_begin_quiet(&rig->loop, &guests, &bell);
+		wh_loop_add(&rig->loop, "leave", leave, rig);
+		run(rig);
+		CU_ASSERT_EQUAL(rig->loop.naps > 0, left == 0);
+		CU_ASSERT_TRUE(rig->spent_idle_tsc > wh_us_to_tsc(rig->loop.hz, WH_LOOP_IDLE_US));
+		CU_ASSERT_EQUAL(long_naps, 0);
+		free(rig);
+	}
 }
 
 static int32_t stop_after_20(void *state, uint64_t now_tsc)
@@ -623,6 +665,7 @@ CU_TestInfo wh_tests[] = {
 	{"naps when quiet", test_naps_when_quiet},
 	{"begins quiet", test_begins_quiet},
 	{"idle", test_idle},
+	{"naps when its last session is over", test_naps_when_left},
 	{"rung while it looks for work", test_rung_meanwhile},
 	{"never naps without hz", test_never_naps_without_hz},
 	{"a trickle is quiet", test_a_trickle_is_quiet},

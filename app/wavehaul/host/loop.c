@@ -86,11 +86,29 @@ static void yield_cpu(struct wh_loop *loop, uint64_t now_tsc, int64_t work)
 							     : loop->away_tsc / WH_LOOP_KEEPS);
 }
 
+static bool has_sessions(const struct wh_loop *loop)
+{
+	return loop->sessions == NULL ||
+	       atomic_load_explicit(loop->sessions, memory_order_relaxed) > 0;
+}
+
 static bool is_idle(const struct wh_loop *loop, uint64_t now_tsc)
 {
-	return loop->sessions != NULL &&
-	       atomic_load_explicit(loop->sessions, memory_order_relaxed) == 0 &&
+	return !has_sessions(loop) &&
 	       now_tsc - loop->worked_tsc > wh_us_to_tsc(loop->hz, WH_LOOP_IDLE_US);
+}
+
+/* A server whose last session is over need not wait for quiet seconds, until much happens again. */
+static bool was_left(struct wh_loop *loop, uint64_t now_tsc)
+{
+	if (has_sessions(loop)) {
+		loop->occupied = true;
+		loop->left = false;
+	} else if (loop->occupied && is_idle(loop, now_tsc)) {
+		loop->occupied = false;
+		loop->left = true;
+	}
+	return loop->left;
 }
 
 /* Until it rings, or the nap is over. When the loop last looked for work, it had rung so often. */
@@ -119,18 +137,20 @@ static bool rest(struct wh_loop *loop, uint64_t now_tsc, int64_t work, uint32_t 
 {
 	const struct timespec nap = {.tv_nsec = (long)loop->nap_us * 1000};
 
-	if (work >= WH_LOOP_WAKE)
+	if (work >= WH_LOOP_WAKE) {
 		loop->quiet_s = 0;
+		loop->left = false;
+	}
 	if (work > 0) {
 		loop->worked_tsc = now_tsc;
 		return false;
 	}
-	if (loop->quiet_s < WH_LOOP_QUIET_S) {
+	if (loop->quiet_s < WH_LOOP_QUIET_S && !was_left(loop, now_tsc)) {
 		rte_pause();
 		return false;
 	}
 	loop->naps++;
-	if (is_idle(loop, now_tsc))
+	if (loop->quiet_s >= WH_LOOP_QUIET_S && is_idle(loop, now_tsc))
 		wait_for_bell(loop->bell, rung);
 	else
 		nanosleep(&nap, NULL);

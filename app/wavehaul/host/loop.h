@@ -7,7 +7,7 @@
  *
  * A loop that may nap does so after WH_LOOP_QUIET_S seconds with almost no work: it sleeps between
  * rounds, so briefly that no packet of a session waits for a millisecond. The first round with
- * WH_LOOP_WAKE work ends that.
+ * WH_LOOP_WAKE work ends that. A server naps sooner, WH_LOOP_IDLE_US after its last session.
  *
  * The kernel never sees a polling process as idle, and lets two of them on one CPU alternate by its
  * own time slices of milliseconds: each then sends and receives in bursts. So a loop that notices
@@ -107,6 +107,8 @@ struct wh_loop {
 	uint64_t second_work;
 	uint32_t quiet_s;
 	uint64_t worked_tsc; /* of the last round with work */
+	bool occupied;       /* it has had sessions since it was left */
+	bool left;           /* by its last session, and not much has happened since */
 	uint64_t yields;     /* how often the CPU was yielded to other polling processes */
 	uint64_t shared_tsc; /* the CPU counts as shared until then; 0: it does not */
 	uint64_t yield_tsc;  /* time of the next yield, even with work to do */
