@@ -60,7 +60,7 @@ def await_serving(machine):
 
 def add(machine, source, target, *more):
     """Until there is a queue to take it."""
-    await_serving(machine)
+    machine.wait_until(lambda: is_serving(machine), 20, 'a service')
     said = machine.job('add', 'send', source, target, '-r', '--retries', '1000', *more)
     return int(said.split()[1])
 
@@ -182,10 +182,10 @@ def is_there(machine):
     return machine.run('ls', '/sys/bus/pci/devices').find(vm.NIC) >= 0
 
 
-def advised(machine):
+def advised(machine, address=vm.NIC):
     """What the doctor says of the NIC is done, to the letter."""
     found = json.loads(machine.run('wavehaul', 'doctor', '--json', check=False))
-    nic = next(one for one in found['checks'] if one['name'] == f'nic {vm.NIC}')
+    nic = next(one for one in found['checks'] if one['name'] == f'nic {address}')
     if nic['repair']:
         machine.run('sh', '-c', nic['repair'], timeout=JOB_S)
     return nic
@@ -232,15 +232,20 @@ def dropped(machine):
         r'^wavehaul_port_dropped_packets_total{cause="(\w+)"} (\d+)', said, re.MULTILINE)}
 
 
+def received(machine):
+    """Packets by each of its queues, those of the first port first."""
+    said = machine.run('wavehaul', 'console', '--json', '-c', 'show queues')
+    return [queue['rx_pkts'] for queue in json.loads(said)['queues']]
+
+
 def spread(one, two, nic):
     """With two queues at both ends each receives one of two sessions."""
     for machine in (one, two):
         alter(machine, 'mtu = 9000', 'mtu = 9000\nqueues = 2')
     transferred(one, two, f'lanes-{nic}', more=('--parallel', '2'), size=4 * FILE_BYTES)
-    said = json.loads(two.run('wavehaul', 'console', '--json', '-c', 'show queues'))
+    counts = received(two)
     for machine in (one, two):
         alter(machine, 'queues = 2\n', '')
-    counts = [queue['rx_pkts'] for queue in said['queues']]
     print(f'        {nic}: received by its queues: {counts}', flush=True)
     expect_equal('queues', len(counts), 2)
     expect(min(counts) > 500, f'they received {counts}')
@@ -284,6 +289,38 @@ def by_nic(one, two, nic):
     one.run('systemctl', 'start', 'wavehaul', timeout=JOB_S)
     for machine in (one, two):
         alter(machine, 'vlan = 7\n', '')
+
+
+def by_two_ports(one, two, second):
+    """As the doctor advises for the second; a file goes by both."""
+    for machine in (one, two):
+        machine.cut_power()
+        machine.start(second=second)
+    for machine in (one, two):
+        machine.await_up()
+        said = advised(machine, vm.SECOND)
+        print(f'        dtn{machine.number}: {said["text"]}: {said["repair"]}', flush=True)
+        kept = machine.run('cat', CONFIG)
+        for old, new in ((vm.NIC, f'{vm.NIC}, {vm.SECOND}'),
+                         (f'192.0.2.{machine.number}/24',
+                          f'192.0.2.{machine.number}/24, 203.0.113.{machine.number}/24')):
+            expect(old in kept, f'no {old} in {kept}')
+            kept = kept.replace(old, new)
+        machine.write(CONFIG, kept + '\n')
+        machine.run('systemctl', 'restart', 'wavehaul', timeout=JOB_S)
+        machine.wait_until(lambda: is_serving(machine), 20, 'a service')
+        print(f'        {machine.of_service("StatusText")}', flush=True)
+    before = received(two)
+    transferred(one, two, 'by-both', size=4 * FILE_BYTES)
+    counts = [now - then for now, then in zip(received(two), before)]
+    print(f'        received by the two: {counts}', flush=True)
+    expect(len(counts) == 2 and min(counts) > 1000, f'they received {counts}')
+
+
+def pull_second(machine, seconds):
+    machine.cable('off', 'nic2')
+    time.sleep(seconds)
+    machine.cable('on', 'nic2')
 
 
 def without_iommu(one, two):
@@ -422,6 +459,16 @@ def nics(one, two):
         yield f'by {nic}: as the doctor advises; send, get, VLAN, bench, probe'
 
 
+def ports(one, two):
+    by_two_ports(one, two, 'vmxnet3')
+    yield 'two NICs, of two drivers, carry one file'
+    transferred(one, two, 'one-dark', lambda: pull_second(one, 15))
+    yield 'the cable of one out and in, under way'
+    two.cable('off', 'nic2')
+    transferred(one, two, 'one-left')
+    yield 'the cable of one out for good: by the other'
+
+
 def cuts(one, two):
     count, seed = int(os.environ.get('CUTS', 10)), int(os.environ.get('SEED', 1))
     again = power_cuts(one, two, count, seed)
@@ -434,7 +481,7 @@ def purge(one, two):
 
 
 GROUPS = {'link': link, 'process': process, 'lacking': lacking, 'nics': nics,
-          'bare': without_iommu, 'cuts': cuts, 'purge': purge}
+          'ports': ports, 'bare': without_iommu, 'cuts': cuts, 'purge': purge}
 
 
 def steps(*groups):

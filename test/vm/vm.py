@@ -14,7 +14,8 @@ none is reached. $ON is what it runs under (`taskset -c 1`), $NICE how nice it i
 that has other work), $CPUS how many each has (2), IOMMU=no leaves that out.
 
 A machine has `mgmt0`, by which this script comes (ssh on 127.0.0.1), `eth0` (198.51.100.N, between
-the two), and on 0000:01:00.0 the NIC for data, joined to the other's.
+the two), and on 0000:01:00.0 the NIC for data, joined to the other's; a test may give both another
+on 0000:02:00.0.
 """
 
 import contextlib
@@ -36,7 +37,7 @@ from pair import wait_until  # noqa: E402
 
 LAB = Path(os.environ.get('LAB', '/var/tmp/wavehaul-vm'))
 KEY, DISK, DISK_SIZE = LAB / 'key', LAB / 'debian.img', '6G'
-NIC = '0000:01:00.0'
+NIC, SECOND = '0000:01:00.0', '0000:02:00.0'
 BOOT_S = 600
 
 # Of QEMU's own network for mgmt0, of eth0, and of the NIC for data; N is the machine.
@@ -134,7 +135,7 @@ class Vm(Operated):
         return (f'dgram,id={name},local.type=unix,local.path={self.path(name)},'
                 f'remote.type=unix,remote.path={other}')
 
-    def arguments(self, nic):
+    def arguments(self, nic, second):
         def mac(end):
             return f'mac={MAC.format(f"0{self.number}", end)}'
         kernel = f'{KERNEL} systemd.hostname=dtn{self.number}'
@@ -156,24 +157,29 @@ class Vm(Operated):
         if nic != 'none':
             said += ['-device', f'{device(nic, self.iommu)},id=nic,netdev=link,bus=slot1,'
                      f'{mac("02")}']
+        if second:
+            said += ['-device', 'pcie-root-port,id=slot2,slot=2,chassis=2,addr=9',
+                     '-netdev', self.socket_to('link2'),
+                     '-device', f'{device(second, self.iommu)},id=nic2,netdev=link2,'
+                     f'bus=slot2,{mac("03")}']
         if self.iommu:
             said += ['-device', 'intel-iommu,intremap=on,caching-mode=on,device-iotlb=on']
             kernel += ' intel_iommu=on'
         return list(map(str, [*said, '-append', kernel]))
 
-    def start(self, nic='e1000e'):
+    def start(self, nic='e1000e', second=None):
         expect(not self.pid(), f'dtn{self.number} runs')
         if not self.path('qcow2').exists():
             order('qemu-img', 'create', '-q', '-f', 'qcow2', '-b', DISK, '-F', 'raw',
                   self.path('qcow2'))
-        for name in ('link', 'between', 'monitor', 'pid'):
+        for name in ('link', 'link2', 'between', 'monitor', 'pid'):
             self.path(name).unlink(missing_ok=True)
         self.hang_up()
         log = open(self.path('qemu'), 'wb')
         self.process = subprocess.Popen(
             [*shlex.split(os.environ.get('ON', '')), 'nice', '-n', os.environ.get('NICE', '15'),
-             'qemu-system-x86_64', *self.arguments(nic)], stdin=subprocess.DEVNULL, stdout=log,
-            stderr=log, start_new_session=True)
+             'qemu-system-x86_64', *self.arguments(nic, second)], stdin=subprocess.DEVNULL,
+            stdout=log, stderr=log, start_new_session=True)
 
     def ready(self):
         return self.path('ready.qcow2')
@@ -222,8 +228,8 @@ class Vm(Operated):
                         answers[-1] += part
         return answers[-1]
 
-    def cable(self, state):
-        self.monitor('set_link', 'nic', state)
+    def cable(self, state, nic='nic'):
+        self.monitor('set_link', nic, state)
 
     def swap(self, nic):
         self.monitor('device_del', 'nic')
