@@ -129,17 +129,43 @@ def without_second(program, folder):
                'other bytes')
 
 
-def by_second_name(program, folder):
-    """The server is called by the address of its second port."""
-    with two_hosts() as (server, client), Server(program, server, folder, *ports(0)):
+def by_second_name(program, folder, kind):
+    """The server is called by the address of its second port: by both, and if the first is dark."""
+    with two_hosts(kind) as (server, client), \
+            Server(program, server, folder, *ports(0, kind)) as serving:
         (folder / 'file').write_bytes(random.Random(1).randbytes(32 * MIB))
-        options = ports(1, interfaces=('eth1', 'eth0'))
-        expect_status(run(program, client, 'send', folder / 'file', f'{SECOND}:', '--rate', '400M',
-                          *options), OK)
-        expect((folder / 'served/file').read_bytes() == (folder / 'file').read_bytes(),
-               'other bytes')
-        for name in NETS:
-            expect(carried(client, name) > 400, f'{name} carried nothing')
+        for dark in (False, True):
+            if dark:
+                server.ip('link', 'set', 'eth0', 'down')
+            name = 'left' if dark else 'both'
+            before = {interface: carried(client, interface) for interface in NETS}
+            expect_status(run(program, client, 'send', folder / 'file', f'{SECOND}:{name}',
+                              '--rate', '400M', *ports(1, kind)), OK)
+            expect((serving.folder / name).read_bytes() == (folder / 'file').read_bytes(),
+                   'other bytes')
+            for interface in ('eth1',) if dark else NETS:
+                expect(carried(client, interface) > before[interface] + 400,
+                       f'{interface} carried nothing')
+        expect_status(program.run('ls', '--config', 'none', f'{SECOND}:', *ports(1, kind),
+                                  under=client.under, timeout_s=CLIENT_S), OK)
+
+
+def queue_by_second_name(program, folder, kind):
+    """So does a server that sends from its queue, while the first lambda is dark."""
+    (folder / 'own').mkdir()
+    control = folder / 'own/control'
+    with two_hosts(kind) as (server, client), \
+            Server(program, server, folder, *ports(0, kind)) as there, \
+            Server(program, client, folder / 'own', '--control', control,
+                   *ports(1, kind)) as here:
+        here.folder.mkdir(exist_ok=True)
+        source, target = here.folder / 'file', there.folder / 'queued'
+        source.write_bytes(random.Random(3).randbytes(8 * MIB))
+        server.ip('link', 'set', 'eth0', 'down')
+        expect_status(program.run('job', 'add', 'send', source, f'{SECOND}:queued',
+                                  '--control', control, under=client.under), OK)
+        wait_until(target.exists, CLIENT_S, f'the file; {here.said()}')
+        expect(target.read_bytes() == source.read_bytes(), 'other bytes')
 
 
 def cut(program, folder, verb, interface, back):
@@ -189,7 +215,11 @@ def cases():
         yield Case(f'both ways, {kind}', True, partial(both_ways, kind=kind))
     yield Case('one of two', False, one_of_two)
     yield Case('without the second', True, without_second)
-    yield Case('by its second name', False, by_second_name)
+    for kind in ('udp', 'af_packet'):
+        yield Case(f'by its second name, {kind}', kind == 'udp',
+                   partial(by_second_name, kind=kind))
+        yield Case(f'queued by its second name, {kind}', False,
+                   partial(queue_by_second_name, kind=kind))
     for verb, interface, back in itertools.product(('send', 'get'), NETS, (False, True)):
         name = f'{interface} cut{" and back" if back else ""}, {verb}'
         yield Case(name, verb == 'send' and interface == 'eth0', partial(

@@ -82,12 +82,19 @@ static int32_t take(
 	return taken;
 }
 
-/* Datagrams without room are lost, as in the network, and are repeated. */
+/*
+ * An answer leaves by the queue by which the question came. Datagrams without room are lost, as in
+ * the network, and are repeated.
+ */
 static void post(struct wh_host_ctx *ctx, const struct wh_handshake_datagram *datagram)
 {
-	WH_ASSERT(datagram->queue < wh_host_settings_shards(ctx->settings));
+	uint32_t shard = datagram->is_answer
+				 ? datagram->queue
+				 : wh_host_settings_toward(ctx->settings, &datagram->peer);
 
-	struct wh_endpoint *endpoint = ctx->shard[datagram->queue].endpoint;
+	WH_ASSERT(shard < wh_host_settings_shards(ctx->settings));
+
+	struct wh_endpoint *endpoint = ctx->shard[shard].endpoint;
 	struct wh_slot *slot = wh_slot_fifo_reserve(&endpoint->datagrams_out);
 
 	if (slot == NULL)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "cli/own/own_addresses.h"
+
 struct wh_host_settings wh_host_settings_of(const struct wh_settings *settings)
 {
 	struct wh_host_settings result = {
@@ -27,4 +29,10 @@ struct wh_host_settings wh_host_settings_of(const struct wh_settings *settings)
 
 	memcpy(result.port, settings->port, sizeof(result.port));
 	return result;
+}
+
+uint32_t wh_host_settings_toward(
+	const struct wh_host_settings *settings, const struct wh_address *peer)
+{
+	return wh_own_beside(settings->port, settings->ports, peer) * settings->queues;
 }

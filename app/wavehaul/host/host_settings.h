@@ -54,6 +54,10 @@ static inline uint32_t wh_host_settings_shards(const struct wh_host_settings *se
 	return settings->ports * settings->queues;
 }
 
+/* The first of those by which contact with that peer is made. */
+uint32_t wh_host_settings_toward(
+	const struct wh_host_settings *settings, const struct wh_address *peer);
+
 /* The port of a shard. */
 static inline const struct wh_own_port *wh_host_settings_port(
 	const struct wh_host_settings *settings, uint32_t shard)

@@ -34,9 +34,12 @@ void wh_lanes_place(const struct wh_lanes *lanes, uint32_t peer_queues, struct w
 	WH_ASSERT(peer_queues > 0);
 	place->transfer = lanes->transfer;
 	place->reply = random_number(lanes);
-	place->shard = place->lane % RTE_MIN(settings->queues, peer_queues);
+
+	uint32_t queue = place->lane % RTE_MIN(settings->queues, peer_queues);
+
+	place->shard = wh_host_settings_toward(settings, &lanes->peer) + queue;
 	place->peer = lanes->peer;
-	place->peer.port = (uint16_t)(settings->udp_port + place->shard);
+	place->peer.port = (uint16_t)(settings->udp_port + queue);
 	job->streams.path[0].shard = place->shard;
 	job->streams.path[0].peer = place->peer;
 }

@@ -145,6 +145,25 @@ int wh_own_take(struct wh_settings *settings, bool serves)
 	return status;
 }
 
+uint32_t wh_own_beside(
+	const struct wh_own_port *port, uint32_t ports, const struct wh_address *peer)
+{
+	for (uint32_t i = 0; i < ports; i++)
+		if (wh_subnet_has(&port[i].ipv4, peer) || wh_subnet_has(&port[i].ipv6, peer))
+			return i;
+	return 0;
+}
+
+/* The others follow in turn, as the server names its own from there on (job/paths/paths.h). */
+static void put_first(struct wh_settings *settings, uint32_t first)
+{
+	struct wh_own_port turned[WH_PORTS_MAX];
+
+	for (uint32_t i = 0; i < settings->ports; i++)
+		turned[i] = settings->port[(first + i) % settings->ports];
+	memcpy(settings->port, turned, settings->ports * sizeof(turned[0]));
+}
+
 bool wh_own_toward(struct wh_settings *settings, const char *host, const struct wh_address *peer)
 {
 	struct wh_port_spec spec;
@@ -152,6 +171,7 @@ bool wh_own_toward(struct wh_settings *settings, const char *host, const struct 
 	char text[WH_HOST_TEXT_BYTES];
 	struct wh_udp_own own;
 
+	put_first(settings, wh_own_beside(settings->port, settings->ports, peer));
 	if (!wh_own_is_udp(settings) ||
 		wh_port_spec_read(settings->port[0].name, 0, &spec, why, sizeof(why)) != 0)
 		return true;

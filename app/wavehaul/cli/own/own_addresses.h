@@ -19,9 +19,13 @@ bool wh_own_is_udp(const struct wh_settings *settings);
  */
 int wh_own_take(struct wh_settings *settings, bool serves);
 
+/* The port in whose subnet the peer is, by which contact with it is made; else the first, 0. */
+uint32_t wh_own_beside(
+	const struct wh_own_port *port, uint32_t ports, const struct wh_address *peer);
+
 /*
- * For a client, once the server's address is known: of its family the address from which the kernel
- * sends there, and an MTU of at most the route's. Without effect for other ports. False after a
- * complaint.
+ * For a client, once the server's address is known: the port beside it becomes the first. One of
+ * sockets then has, of the server's family, the address from which the kernel sends there, and an
+ * MTU of at most the route's. False after a complaint.
  */
 bool wh_own_toward(struct wh_settings *settings, const char *host, const struct wh_address *peer);
