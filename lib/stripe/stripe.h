@@ -93,6 +93,7 @@ struct wh_stripe_out {
 	uint64_t hz;
 	uint64_t first, next; /* orders: the first that has not arrived; of the next chunk */
 	uint32_t lent;
+	bool lent_beyond; /* one more than the paths should have; until the reader sends */
 	uint32_t turn;
 	uint64_t polled_tsc; /* the latest poll */
 	uint64_t awake_tsc;  /* time that passed here, without most of long pauses between polls */

@@ -272,6 +272,7 @@ static int32_t take_ready(struct wh_stripe_out *out)
 	struct wh_chunk *chunk;
 	int32_t taken = 0;
 
+	out->lent_beyond &= wh_fifo_count(&out->ready) == 0;
 	while (out->end == NULL && out->next - out->first < WH_STRIPE_SPAN &&
 		(chunk = wh_fifo_pop(&out->ready)) != NULL) {
 		taken++;
@@ -296,19 +297,17 @@ static uint32_t ahead_of(const struct wh_stripe_out_path *path)
 		wh_max_u64(bytes / WH_CHUNK_BYTES_DEFAULT, AHEAD_MIN), AHEAD_MAX);
 }
 
-/* One chunk of a path to the reader, if the path may have more. */
-static bool lend(struct wh_stripe_out *out, uint32_t number)
+/* Whether that path may have another chunk, apart from how many it should have. */
+static bool may_lend(const struct wh_stripe_out *out, uint32_t number)
+{
+	return wh_stripe_out_uses(out, number) && out->path[number].spares > 0 &&
+	       out->lent < WH_STRIPE_LENT_MAX &&
+	       out->next + out->lent - out->first < WH_STRIPE_SPAN;
+}
+
+static void lend(struct wh_stripe_out *out, uint32_t number)
 {
 	struct wh_stripe_out_path *path = &out->path[number];
-	uint32_t under_way = path->sents + path->lent + path->waiting;
-
-	if (!wh_stripe_out_uses(out, number) || path->spares == 0 ||
-		out->lent == WH_STRIPE_LENT_MAX ||
-		path->lent + wh_fifo_count(path->ready) >= ahead_of(path) ||
-		under_way + 1 >= path->view.peer_chunks ||
-		out->next + out->lent - out->first >= WH_STRIPE_SPAN)
-		return false;
-
 	struct wh_chunk *chunk = path->spare[--path->spares];
 
 	chunk->path = (uint8_t)number;
@@ -318,6 +317,18 @@ static bool lend(struct wh_stripe_out *out, uint32_t number)
 	bool pushed = wh_fifo_push(&out->free, chunk);
 
 	WH_ASSERT(pushed);
+}
+
+/* One chunk of a path to the reader, if the path may have more. */
+static bool lend_ahead(struct wh_stripe_out *out, uint32_t number)
+{
+	const struct wh_stripe_out_path *path = &out->path[number];
+	uint32_t under_way = path->sents + path->lent + path->waiting;
+
+	if (!may_lend(out, number) || path->lent + wh_fifo_count(path->ready) >= ahead_of(path) ||
+		under_way + 1 >= path->view.peer_chunks)
+		return false;
+	lend(out, number);
 	return true;
 }
 
@@ -327,7 +338,7 @@ static int32_t lend_in_turn(struct wh_stripe_out *out)
 	uint32_t refused = 0;
 
 	while (refused < WH_STRIPE_PATHS_MAX) {
-		if (lend(out, out->turn)) {
+		if (lend_ahead(out, out->turn)) {
 			lent++;
 			refused = 0;
 		} else {
@@ -336,6 +347,26 @@ static int32_t lend_in_turn(struct wh_stripe_out *out)
 		out->turn = (out->turn + 1) % WH_STRIPE_PATHS_MAX;
 	}
 	return lent;
+}
+
+/*
+ * A reader may hold all that it was lent, read ahead, and need another chunk for the record before
+ * it. It relies on the return of what it sent last. Where nothing is under way that would return,
+ * and its paths should have fewer than before, it gets one all the same.
+ */
+static int32_t lend_beyond(struct wh_stripe_out *out)
+{
+	if (out->lent_beyond || out->lent == 0 || out->first < out->next ||
+		wh_fifo_count(&out->free) > 0)
+		return 0;
+	for (uint32_t i = 0; i < WH_STRIPE_PATHS_MAX; i++) {
+		if (!may_lend(out, i) || out->path[i].view.peer_chunks == 0)
+			continue;
+		lend(out, i);
+		out->lent_beyond = true;
+		return 1;
+	}
+	return 0;
 }
 
 /* Once all has arrived, every path ends; the peer needs the end of one. */
@@ -381,7 +412,7 @@ int32_t wh_stripe_out_poll(struct wh_stripe_out *out, uint64_t now_tsc)
 			judge(out, i);
 	work += take_ready(out);
 	work += resend(out);
-	work += lend_in_turn(out);
+	work += lend_in_turn(out) + lend_beyond(out);
 	return work + end(out);
 }
 

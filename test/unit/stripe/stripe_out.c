@@ -18,6 +18,7 @@ const char wh_suite_name[] = "stripe out";
 #define SLOTS  64
 #define CHUNK  32
 #define CHUNKS 400 /* of a stream */
+#define HELD   8   /* that a source reads ahead */
 
 /* A chunk between the two ends of a session. */
 struct carried {
@@ -48,15 +49,19 @@ static struct rig {
 	struct wh_stripe_in in;
 	uint32_t paths;
 	uint64_t now_tsc;
-	uint32_t filled; /* chunks by the reader */
-	uint32_t came;   /* to the writer, in order */
-	uint32_t by[3];  /* of them, by path */
+	bool reads_ahead, swings; /* as a source does; paths change their rate */
+	struct wh_chunk *held[HELD];
+	uint32_t held_count,
+		extent_left; /* what it has read, and has yet to send without a record */
+	uint32_t filled;     /* chunks by the reader */
+	uint32_t came;       /* to the writer, in order */
+	uint32_t by[3];      /* of them, by path */
 	bool ended, end_sent;
 	struct wh_chunk end;
 	struct wh_prng prng;
 } rig;
 
-static void open_session(uint32_t i, uint64_t chunk_tsc, uint64_t delay_tsc)
+static void open_small(uint32_t i, uint32_t chunks, uint64_t chunk_tsc, uint64_t delay_tsc)
 {
 	struct session *s = &rig.session[i];
 
@@ -69,11 +74,17 @@ static void open_session(uint32_t i, uint64_t chunk_tsc, uint64_t delay_tsc)
 	for (uint32_t slot = 0; slot < SLOTS; slot++) {
 		s->out[slot] = (struct wh_chunk){.data = s->out_data[slot], .slot = slot};
 		s->in[slot] = (struct wh_chunk){.data = s->in_data[slot], .slot = slot};
-		wh_fifo_push(&s->free, &s->out[slot]);
+		if (slot < chunks)
+			wh_fifo_push(&s->free, &s->out[slot]);
 	}
-	CU_ASSERT_EQUAL_FATAL(wh_stripe_out_add(&rig.out, i, &s->free, &s->ready, SLOTS, 0), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_stripe_out_add(&rig.out, i, &s->free, &s->ready, chunks, 0), 0);
 	wh_stripe_in_add(&rig.in, i, &s->deliver, &s->recycled);
 	rig.paths = i + 1;
+}
+
+static void open_session(uint32_t i, uint64_t chunk_tsc, uint64_t delay_tsc)
+{
+	open_small(i, SLOTS, chunk_tsc, delay_tsc);
 }
 
 static void close_session(struct session *s)
@@ -163,16 +174,48 @@ static void carry(struct session *s)
 	}
 }
 
+static void fill_and_push(struct wh_chunk *chunk)
+{
+	fill_bytes(chunk->data, rig.filled);
+	chunk->bytes = CHUNK - rig.filled % 3;
+	chunk->number = 1000 + rig.filled++;
+	wh_fifo_push(&rig.out.ready, chunk);
+}
+
+/* Before each extent there is a record, which needs a chunk that is not read into yet. */
+static void read_ahead(void)
+{
+	struct wh_chunk *chunk;
+
+	while (rig.filled < CHUNKS) {
+		if (rig.extent_left == 0) {
+			chunk = wh_fifo_pop(&rig.out.free);
+			if (chunk == NULL)
+				return;
+			fill_and_push(chunk);
+			rig.extent_left = 1 + (uint32_t)wh_prng_below(&rig.prng, 12);
+		}
+		while (rig.extent_left > 0 && rig.held_count > 0 && rig.filled < CHUNKS) {
+			fill_and_push(rig.held[0]);
+			memmove(rig.held, rig.held + 1, --rig.held_count * sizeof(rig.held[0]));
+			rig.extent_left--;
+		}
+		while (rig.held_count < HELD && (chunk = wh_fifo_pop(&rig.out.free)) != NULL)
+			rig.held[rig.held_count++] = chunk;
+		if (rig.extent_left > 0 && rig.held_count == 0)
+			return;
+	}
+}
+
 static void read_some(void)
 {
 	struct wh_chunk *chunk;
 
-	while (rig.filled < CHUNKS && (chunk = wh_fifo_pop(&rig.out.free)) != NULL) {
-		fill_bytes(chunk->data, rig.filled);
-		chunk->bytes = CHUNK - rig.filled % 3;
-		chunk->number = 1000 + rig.filled++;
-		wh_fifo_push(&rig.out.ready, chunk);
-	}
+	if (rig.reads_ahead)
+		read_ahead();
+	while (!rig.reads_ahead && rig.filled < CHUNKS &&
+		(chunk = wh_fifo_pop(&rig.out.free)) != NULL)
+		fill_and_push(chunk);
 	if (rig.filled == CHUNKS && !rig.end_sent) {
 		rig.end = (struct wh_chunk){.end = true, .number = 77, .digest = {{0xab}}};
 		wh_fifo_push(&rig.out.ready, &rig.end);
@@ -202,10 +245,9 @@ static void write_some(void)
 	}
 }
 
-static void step(void)
+static void step_without_reader(void)
 {
 	rig.now_tsc += STEP;
-	read_some();
 	for (uint32_t i = 0; i < rig.paths; i++) {
 		struct session *s = &rig.session[i];
 
@@ -224,6 +266,15 @@ static void step(void)
 		carry(&rig.session[i]);
 	wh_stripe_in_poll(&rig.in);
 	write_some();
+}
+
+static void step(void)
+{
+	read_some();
+	for (uint32_t i = 0; i < rig.paths; i++)
+		if (rig.swings && rig.session[i].count > 0 && wh_prng_below(&rig.prng, 100) == 0)
+			rig.session[i].chunk_tsc = 200 + wh_prng_below(&rig.prng, 20000);
+	step_without_reader();
 }
 
 /* Virtual seconds until the writer has all; 0: it had not after 60. */
@@ -343,6 +394,46 @@ static void this_host_is_away(void)
 }
 
 /* Paths, rates, delays and failures by chance; one path is never dead for good. */
+static uint32_t free_after(uint32_t steps)
+{
+	while (steps-- > 0)
+		step_without_reader();
+	return wh_fifo_count(&rig.out.free);
+}
+
+/*
+ * The reader was lent many, has read ahead into those that it still has, and needs one for a record
+ * before them; meanwhile the path has become so slow that it should have fewer. It is lent one, and
+ * one more when that has gone.
+ */
+static void reader_holds_all(void)
+{
+	struct wh_chunk *held[SLOTS];
+	uint32_t count = 0;
+
+	open_rig(1);
+	open_session(0, 100, 1000);
+	step_without_reader();
+	while ((held[count] = wh_fifo_pop(&rig.out.free)) != NULL)
+		count++;
+	CU_ASSERT_EQUAL_FATAL(count, 32);
+	rig.session[0].chunk_tsc = 10000;
+	for (uint32_t i = 0; i < 20; i++)
+		fill_and_push(held[i]);
+	CU_ASSERT_EQUAL(free_after(2000), 1);
+	CU_ASSERT_EQUAL(rig.came, 20);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct wh_chunk *chunk = wh_fifo_pop(&rig.out.free);
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(chunk);
+		CU_ASSERT_EQUAL(free_after(2000), 0);
+		fill_and_push(chunk);
+		CU_ASSERT_EQUAL(free_after(2000), 1);
+		CU_ASSERT_EQUAL(rig.came, 21 + i);
+	}
+	close_rig();
+}
+
 static void by_chance(void)
 {
 	for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -351,10 +442,13 @@ static void by_chance(void)
 		uint32_t paths = 1 + (uint32_t)wh_prng_below(&rig.prng, 3);
 		uint32_t safe = (uint32_t)wh_prng_below(&rig.prng, paths);
 
+		rig.reads_ahead = rig.swings = seed % 2 == 0;
+
 		for (uint32_t i = 0; i < paths; i++) {
 			struct session *s = &rig.session[i];
 
-			open_session(i, 200 + wh_prng_below(&rig.prng, 20000),
+			open_small(i, 2 + (uint32_t)wh_prng_below(&rig.prng, SLOTS - 1),
+				200 + wh_prng_below(&rig.prng, 20000),
 				wh_prng_below(&rig.prng, 100000));
 			s->dead_from_tsc = rig.now_tsc + wh_prng_below(&rig.prng, 2 * HZ);
 			s->dead_until_tsc = s->dead_from_tsc + wh_prng_below(&rig.prng, 3 * HZ);
@@ -375,6 +469,7 @@ CU_TestInfo wh_tests[] = {
 	{"a path falls silent", a_path_falls_silent},
 	{"a path ends", a_path_ends},
 	{"a path comes back", a_path_comes_back},
+	{"the reader holds all", reader_holds_all},
 	{"this host is away", this_host_is_away},
 	{"by chance", by_chance},
 	CU_TEST_INFO_NULL,
