@@ -4,6 +4,8 @@
 
 #include "job/retry/retry.h"
 
+#include <rte_common.h>
+
 #include "base/clock.h"
 #include "unit.h"
 
@@ -27,7 +29,7 @@ static void set_up(struct rig *rig, uint64_t wait_ns, uint32_t retries)
 		rig->lanes.job[lane] = &rig->job[lane];
 		atomic_store(&rig->job[lane].view.state, WH_JOB_OVER);
 	}
-	wh_retry_init(&rig->retry, HZ, wait_ns, retries, NOW);
+	wh_retry_init(&rig->retry, HZ, wait_ns, 0, retries, NOW);
 }
 
 /* READY came then (0: it did not), and both lanes are over; the first one tells why. */
@@ -107,6 +109,28 @@ static void test_one_attempt(void)
 
 	set_up(&rig, 0, 0);
 	CU_ASSERT_EQUAL(fail(&rig, 0, WH_STATUS_PEER_GONE), WH_RETRY_NOT);
+	CU_ASSERT_EQUAL(fail(&rig, NOW, WH_STATUS_PEER_GONE), WH_RETRY_NOT);
+}
+
+/* Each further address of a server has its attempt, and has one again with each retry. */
+static void test_other_addresses(void)
+{
+	static const enum wh_retry_step steps[] = {WH_RETRY_LOOKS, WH_RETRY_LOOKS, WH_RETRY_COUNTED,
+		WH_RETRY_LOOKS, WH_RETRY_LOOKS, WH_RETRY_NOT};
+	struct rig rig;
+
+	set_up(&rig, 0, 0);
+	wh_retry_init(&rig.retry, HZ, 0, 2, 1, NOW);
+	for (uint32_t i = 0; i < RTE_DIM(steps); i++) {
+		CU_ASSERT_EQUAL(fail(&rig, 0, WH_STATUS_PEER_GONE), steps[i]);
+		/* An attempt outlasts the patience of the first retry. */
+		if (steps[i] != WH_RETRY_NOT)
+			(void)pause_ns(&rig);
+		rig.now_tsc += 2 * HZ;
+	}
+	/* One that was reached is not looked for elsewhere. */
+	set_up(&rig, 0, 0);
+	wh_retry_init(&rig.retry, HZ, 0, 2, 0, NOW);
 	CU_ASSERT_EQUAL(fail(&rig, NOW, WH_STATUS_PEER_GONE), WH_RETRY_NOT);
 }
 
@@ -200,6 +224,7 @@ CU_TestInfo wh_tests[] = {
 	{"patience", test_patience},
 	{"a server that is not there", test_absent_server},
 	{"one attempt", test_one_attempt},
+	{"other addresses", test_other_addresses},
 	{"what may pass", test_what_passes},
 	{"all lanes end first", test_all_lanes_end_first},
 	{"a server that is gone", test_gone},

@@ -12,12 +12,14 @@ N skipped'.
 import contextlib
 import functools
 import itertools
+import json
 import random
 import sys
 import time
 from pathlib import Path
 
-from harness import Case, end_group, expect, expect_between, expect_said, expect_status, run_cases
+from harness import (Case, end_group, expect, expect_between, expect_equal, expect_said,
+                     expect_status, run_cases)
 from lab import Lab
 from network import Server as PortServer
 from network import expect_same, make_load
@@ -168,6 +170,37 @@ def queue_by_second_name(program, folder, kind):
         expect(target.read_bytes() == source.read_bytes(), 'other bytes')
 
 
+def queue_by_name(program, folder):
+    """An order goes by all ports; where a peer's first address is dark, to its second."""
+    (folder / 'own').mkdir()
+    control = folder / 'own/control'
+    key = json.loads(program.run('trust', 'show', '--json').out)['own']['key']
+    expect_status(program.run('trust', 'add', 'far', key, f'address={SERVER}',
+                              f'address={SECOND}'), OK)
+    with two_hosts() as (server, client), \
+            Server(program, server, folder, *ports(0)) as there, \
+            Server(program, client, folder / 'own', '--control', control,
+                   *ports(1)) as here:
+        here.folder.mkdir(exist_ok=True)
+        source = here.folder / 'file'
+        source.write_bytes(random.Random(3).randbytes(32 * MIB))
+        for name, by in (('both', tuple(NETS)), ('left', ('eth1',))):
+            if name == 'left':
+                server.ip('link', 'set', 'eth0', 'down')
+            before = {interface: carried(client, interface) for interface in NETS}
+            expect_status(program.run('job', 'add', 'send', source, f'far:{name}',
+                                      '--peer-timeout', '2s', '--control', control,
+                                      under=client.under), OK)
+            wait_until((there.folder / name).exists, CLIENT_S, f'the file; {here.said()}')
+            expect((there.folder / name).read_bytes() == source.read_bytes(), 'other bytes')
+            for interface in by:
+                expect(carried(client, interface) > before[interface] + 400,
+                       f'{interface} carried nothing')
+        told = json.loads(program.run('job', 'list', '--all', '--json', '--control', control,
+                                      under=client.under).out)
+        expect_equal('tries', [job['tries'] for job in told['jobs']], [1, 1])
+
+
 def cut(program, folder, verb, interface, back):
     """A lambda goes dark under way, and maybe comes back: nothing is lost, the other goes on."""
     with two_hosts() as (server, client), Server(program, server, folder, *ports(0)) as serving:
@@ -220,6 +253,7 @@ def cases():
                    partial(by_second_name, kind=kind))
         yield Case(f'queued by its second name, {kind}', False,
                    partial(queue_by_second_name, kind=kind))
+    yield Case('queued by its name', True, queue_by_name)
     for verb, interface, back in itertools.product(('send', 'get'), NETS, (False, True)):
         name = f'{interface} cut{" and back" if back else ""}, {verb}'
         yield Case(name, verb == 'send' and interface == 'eth0', partial(

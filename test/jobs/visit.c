@@ -331,7 +331,7 @@ void visit_begin(struct visit *visit, struct house *house, const struct visit_co
 		house_start(house, caller(config), NULL, config->request.repair.on);
 	}
 	make_jobs(visit, &server);
-	wh_retry_init(&visit->retry, HOUSE_HZ, 0, config->retries, house->now_ns);
+	wh_retry_init(&visit->retry, HOUSE_HZ, 0, 0, config->retries, house->now_ns);
 	WH_ASSERT(process->verbs < HOUSE_VERBS_MAX);
 	process->verb[process->verbs].poll = watch;
 	process->verb[process->verbs++].state = visit;

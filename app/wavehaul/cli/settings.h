@@ -394,6 +394,9 @@ int wh_settings_check_own(struct wh_settings *settings);
 void wh_settings_ports_text(
 	const struct wh_settings *settings, const char *between, char text[WH_SETTINGS_TEXT_BYTES]);
 
+/* Whether any of its ports has an address of that family. */
+bool wh_settings_has_family(const struct wh_settings *settings, uint8_t family);
+
 /* As if no port and no address had been given. */
 void wh_settings_forget_ports(struct wh_settings *settings);
 

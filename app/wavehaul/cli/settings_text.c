@@ -428,6 +428,15 @@ static void append_subnet(const struct wh_subnet *subnet, bool with_bits, char *
 		snprintf(text + used, WH_SETTINGS_TEXT_BYTES - used, "/%u", subnet->prefix_bits);
 }
 
+bool wh_settings_has_family(const struct wh_settings *settings, uint8_t family)
+{
+	for (uint32_t i = 0; i < settings->ports; i++)
+		if (settings->port[i].ipv4.address.family == family ||
+			settings->port[i].ipv6.address.family == family)
+			return true;
+	return false;
+}
+
 void wh_settings_ports_text(
 	const struct wh_settings *settings, const char *between, char text[WH_SETTINGS_TEXT_BYTES])
 {

@@ -78,7 +78,7 @@ static const char *judge(const struct wh_runner *runner, const struct wh_order *
 	if (wh_timetable_parse(order->rate, &table) != NULL)
 		return "its rate is none";
 	/* An address may belong to any peer that we trust. */
-	if (order->peer[0] != '\0' && (wh_address_parse(order->host, &place.address) ||
+	if (order->peer[0] != '\0' && (wh_address_parse(order->host, &place.address[0]) ||
 					      !wh_peer_name_is_good(order->host)))
 		return "it goes to a host that is none of our peers: it is to be named as it is "
 		       "here";

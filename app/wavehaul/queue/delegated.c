@@ -121,8 +121,7 @@ struct wh_order_status wh_delegated_status(struct wh_run *run)
 	return last;
 }
 
-static struct wh_request request_of(
-	struct wh_run *run, const struct wh_run_host_ctx *ctx, const struct wh_place *place)
+static struct wh_request request_of(struct wh_run *run, const struct wh_run_host_ctx *ctx)
 {
 	struct wh_request request = wh_wanted_request(&run->transfer.wanted.settings, WH_JOB_ORDER);
 
@@ -130,7 +129,7 @@ static struct wh_request request_of(
 	request.there.path = run->paths;
 	request.there.count =
 		wh_texts_of(run->here, run->paths, (uint32_t)json_array_size(run->here));
-	wh_place_aim(place, &request);
+	wh_place_aim(&run->place, &request);
 	return request;
 }
 
@@ -143,8 +142,7 @@ static bool read_target(struct wh_run *run)
 	       strlen(run->order.words) <= WH_ORDER_WORDS_MAX && run->order.rate[0] != '\0';
 }
 
-int wh_delegated_begin(struct wh_run *run, const struct wh_run_host_ctx *ctx,
-	const struct wh_place *place, uint64_t now_tsc)
+int wh_delegated_begin(struct wh_run *run, const struct wh_run_host_ctx *ctx, uint64_t now_tsc)
 {
 	struct wh_transfer *transfer = &run->transfer;
 	struct wh_delegated *delegated = &run->delegated;
@@ -157,7 +155,7 @@ int wh_delegated_begin(struct wh_run *run, const struct wh_run_host_ctx *ctx,
 	if (!wh_hex_read(run->order.token, delegated->token, WH_TOKEN_BYTES) || !read_target(run))
 		return wh_fail(WH_EXIT_OTHER, "the order is damaged");
 
-	transfer->running.request = request_of(run, ctx, place);
+	transfer->running.request = request_of(run, ctx);
 	if (!wh_hello_fits(&transfer->running.request))
 		return wh_fail(WH_EXIT_USAGE, "too many paths for one request");
 	delegated->listener = (struct wh_rpc_listener){

@@ -18,7 +18,6 @@
 
 struct wh_run;
 struct wh_run_host_ctx;
-struct wh_place;
 struct wh_order_result;
 
 struct wh_delegated {
@@ -50,8 +49,7 @@ struct wh_delegated {
 bool wh_token_draw(char text[WH_TOKEN_TEXT_BYTES]);
 
 /* -1: it has begun; or an exit status after a complaint. */
-int wh_delegated_begin(struct wh_run *run, const struct wh_run_host_ctx *ctx,
-	const struct wh_place *place, uint64_t now_tsc);
+int wh_delegated_begin(struct wh_run *run, const struct wh_run_host_ctx *ctx, uint64_t now_tsc);
 
 void wh_delegated_look(struct wh_run *run, uint64_t now_tsc);
 void wh_delegated_stop(struct wh_run *run, uint64_t now_tsc);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
-/* The destination of an order: a trusted peer's name, which requires its key; or an address. */
+/*
+ * The destination of an order: a trusted peer's name, which requires its key and may have several
+ * addresses; or an address.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,10 +12,11 @@
 
 #include "cli/settings.h"
 #include "job/request.h"
-#include "trust/identity.h"
+#include "trust/peer_file.h"
 
 struct wh_place {
-	struct wh_address address;
+	uint32_t addresses;                               /* at least one */
+	struct wh_address address[WH_PEER_ADDRESSES_MAX]; /* the first is tried first */
 	bool has_key;
 	uint8_t id[WH_IDENTITY_BYTES];
 };

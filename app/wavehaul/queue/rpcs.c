@@ -209,7 +209,7 @@ static bool start(struct wh_rpcs *rpcs, struct wh_rpc_run *run, struct wh_contro
 		wh_control_fail(call, WH_EXIT_USAGE, "too many paths for one request");
 		return false;
 	}
-	if (!wh_lanes_make(&run->lanes, rpcs->ctx->jobs, &place.address, &request)) {
+	if (!wh_lanes_make(&run->lanes, rpcs->ctx->jobs, &place.address[0], &request)) {
 		wh_control_fail(call, WH_EXIT_OTHER, "no memory for the job");
 		return false;
 	}

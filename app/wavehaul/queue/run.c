@@ -149,6 +149,7 @@ static struct wh_request request_of(struct wh_run *run, const struct wh_run_host
 	uint32_t there = (uint32_t)json_array_size(run->there);
 	bool into_folder;
 
+	request.ports = ctx->settings->ports;
 	request.memory_bytes = ctx->memory_bytes;
 	request.asks_first = order->tries > 1;
 	request.rate_bps = run->rate_bps;
@@ -212,7 +213,8 @@ static void begin_waiting(struct wh_run *run, uint64_t now_tsc)
 
 	running->began_tsc = now_tsc;
 	wh_retry_init(&running->retry, running->jobs->ctx->hz,
-		tries > 1 ? wh_retry_patience_ns(tries - 1) : 0, 0, now_tsc);
+		tries > 1 ? wh_retry_patience_ns(tries - 1) : 0, run->place.addresses - 1, 0,
+		now_tsc);
 }
 
 /* Only root can change owners, and only if the operator allows it. */
@@ -336,7 +338,6 @@ static bool begin(struct wh_run *run, const struct wh_run_host_ctx *ctx, uint64_
 	int64_t now_s, struct wh_order_result *result)
 {
 	struct wh_request *request;
-	struct wh_place place;
 	int status;
 
 	if (!read_lists(run)) {
@@ -351,18 +352,18 @@ static bool begin(struct wh_run *run, const struct wh_run_host_ctx *ctx, uint64_
 	if (status == -1 && wh_order_is_accepted(&run->order))
 		status = wh_giver_claim(run, ctx);
 	if (status == -1)
-		status = wh_place_find(ctx->settings, run->order.host, &place);
+		status = wh_place_find(ctx->settings, run->order.host, &run->place);
 	if (status == -1 && !run->order.copies)
 		status = open_manifest(run);
 	if (status == -1) {
-		run->transfer.wanted.peer = place.address;
+		run->transfer.wanted.peer = run->place.address[0];
 		run->rate_bps = rate_now(run, now_s);
 		run->rate_s = now_s;
 		set_up_transfer(run, ctx);
 		begin_waiting(run, now_tsc);
 	}
 	if (status == -1 && run->order.copies) {
-		status = wh_delegated_begin(run, ctx, &place, now_tsc);
+		status = wh_delegated_begin(run, ctx, now_tsc);
 		if (status == -1)
 			return true;
 	}
@@ -373,7 +374,7 @@ static bool begin(struct wh_run *run, const struct wh_run_host_ctx *ctx, uint64_
 
 	request = &run->transfer.running.request;
 	*request = request_of(run, ctx);
-	wh_place_aim(&place, request);
+	wh_place_aim(&run->place, request);
 	if (!wh_transfer_choose(&run->transfer)) {
 		fail(result, WH_EXIT_USAGE, wh_last_complaint());
 		return false;
@@ -476,6 +477,15 @@ static bool is_summed(struct wh_run *run)
 	return atomic_load(&run->sums) == WH_RUN_SUMMED;
 }
 
+/* An attempt that reached nobody is followed by one to the host's next address. */
+static void take_next_address(struct wh_run *run)
+{
+	if (run->transfer.running.lanes.job[0]->ready.began_tsc != 0)
+		return;
+	run->address = (run->address + 1) % run->place.addresses;
+	run->transfer.wanted.peer = run->place.address[run->address];
+}
+
 /* Whether another attempt to reach the host follows, or is waited for. */
 static bool looks_again(struct wh_run *run, uint64_t now_tsc, bool may_wait)
 {
@@ -486,8 +496,10 @@ static bool looks_again(struct wh_run *run, uint64_t now_tsc, bool may_wait)
 		wh_lanes_lack_room(&running->lanes))
 		return false;
 	step = wh_retry_next(&running->retry, &running->lanes, now_tsc);
-	if (step == WH_RETRY_DUE)
+	if (step == WH_RETRY_DUE) {
+		take_next_address(run);
 		return wh_transfer_restart(&run->transfer, now_tsc);
+	}
 	return step == WH_RETRY_LOOKS || step == WH_RETRY_WAITS;
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "queue/delegated.h"
+#include "queue/queue_place.h"
 #include "queue/queue_store.h"
 #include "queue/timetable.h"
 #include "transfer/transfer.h"
@@ -47,6 +48,8 @@ struct wh_run {
 	char *picture; /* of an ended run that draws; NULL: none */
 	int root_fd;   /* borrowed */
 	int folder_fd; /* for a peer's order: the folder that the peer may read; -1: none */
+	struct wh_place place;
+	uint32_t address; /* of the place's, the one that is tried */
 	struct wh_transfer transfer;
 	json_t *here;
 	json_t *there;

@@ -297,7 +297,7 @@ static int run(void *context)
 	running->began_tsc = rte_rdtsc();
 	wh_client_init(&own.client, &own.on.host, &wanted->peer, settings->peer_timeout_ns,
 		running->began_tsc);
-	wh_retry_init(&running->retry, own.on.host.ctx.hz, settings->wait_ns, settings->retries,
+	wh_retry_init(&running->retry, own.on.host.ctx.hz, settings->wait_ns, 0, settings->retries,
 		running->began_tsc);
 
 	int status = make_jobs(transfer);

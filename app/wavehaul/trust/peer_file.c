@@ -502,6 +502,17 @@ int wh_peer_file_write(const struct wh_peer_file *peer, const char *path)
 	return rc == -ENOSPC ? WH_EXIT_OTHER : WH_EXIT_NO_FILE;
 }
 
+uint32_t wh_peer_file_reach(const struct wh_peer_file *peer, const struct wh_settings *settings,
+	struct wh_address reach[WH_PEER_ADDRESSES_MAX])
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < peer->addresses; i++)
+		if (wh_settings_has_family(settings, peer->address[i].family))
+			reach[count++] = peer->address[i];
+	return count;
+}
+
 bool wh_peer_file_has_address(const struct wh_peer_file *peer, const struct wh_address *address)
 {
 	for (uint32_t i = 0; i < peer->addresses; i++)

@@ -101,6 +101,10 @@ void wh_peer_file_print(const struct wh_peer_file *peer, FILE *to);
 /* Replaces the file atomically. */
 int wh_peer_file_write(const struct wh_peer_file *peer, const char *path);
 
+/* Those of its addresses of which this host has the family, in their order; how many. */
+uint32_t wh_peer_file_reach(const struct wh_peer_file *peer, const struct wh_settings *settings,
+	struct wh_address reach[WH_PEER_ADDRESSES_MAX]);
+
 bool wh_peer_file_has_address(const struct wh_peer_file *peer, const struct wh_address *address);
 
 /*

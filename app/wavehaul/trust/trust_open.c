@@ -84,27 +84,21 @@ void wh_trust_close(struct wh_trust *trust)
 
 static bool find(const struct wh_settings *settings, const char *host, struct wh_address *address)
 {
-	bool ipv4 = false, ipv6 = false;
+	struct wh_address reach[WH_PEER_ADDRESSES_MAX];
 	struct wh_trust_place place;
 	struct wh_peer_file peer;
 	char path[PATH_MAX];
 
-	for (uint32_t i = 0; i < settings->ports; i++) {
-		ipv4 |= settings->port[i].ipv4.address.family != 0;
-		ipv6 |= settings->port[i].ipv6.address.family != 0;
-	}
 	if (!wh_trust_place_find(&place, settings->identity, settings->trust))
 		return false;
 	if (wh_peer_name_is_good(host) && wh_peer_file_path(place.peers, host, path) &&
-		access(path, F_OK) == 0 && wh_peer_file_read(&peer, host, path) == -1) {
-		for (uint32_t i = 0; i < peer.addresses; i++) {
-			if (peer.address[i].family == WH_IPV6 ? !ipv6 : !ipv4)
-				continue;
-			*address = peer.address[i];
-			return true;
-		}
+		access(path, F_OK) == 0 && wh_peer_file_read(&peer, host, path) == -1 &&
+		wh_peer_file_reach(&peer, settings, reach) > 0) {
+		*address = reach[0];
+		return true;
 	}
-	return wh_address_resolve(host, ipv4, ipv6, place.peers, address) == 0;
+	return wh_address_resolve(host, wh_settings_has_family(settings, WH_IPV4),
+		       wh_settings_has_family(settings, WH_IPV6), place.peers, address) == 0;
 }
 
 bool wh_trust_find(struct wh_settings *settings, const char *host, struct wh_address *address)

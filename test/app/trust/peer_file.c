@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <rte_common.h>
+
 #include "cli/complain.h"
 #include "cli/exit.h"
 #include "trust/peer_list.h"
@@ -46,6 +48,29 @@ static void test_all(void)
 	CU_ASSERT_EQUAL(peer.rights.rate_bps, UINT64_C(2500000000));
 	CU_ASSERT_EQUAL(peer.rights.sessions, 3);
 	CU_ASSERT_EQUAL(peer.rights.day_bytes, UINT64_C(1) << 40);
+}
+
+/* Only the addresses of a family that a port of ours has, in the file's order. */
+static void test_reach(void)
+{
+	static const uint8_t families[][2] = {{WH_IPV4, 0}, {WH_IPV6, 0}, {WH_IPV4, WH_IPV6}};
+	static const uint32_t counts[] = {2, 1, 3};
+	struct wh_address reach[WH_PEER_ADDRESSES_MAX];
+
+	CU_ASSERT_EQUAL_FATAL(parse("[peer]\nkey = " KEY "\naddress = 192.0.2.2\n"
+				    "address = 2001:db8::2\naddress = 198.51.100.2\n"),
+		-1);
+	for (uint32_t i = 0; i < RTE_DIM(families); i++) {
+		struct wh_settings settings = {.ports = 2};
+
+		settings.port[0].ipv4.address.family = families[i][0] == WH_IPV4 ? WH_IPV4 : 0;
+		settings.port[1].ipv6.address.family =
+			families[i][0] == WH_IPV6 || families[i][1] == WH_IPV6 ? WH_IPV6 : 0;
+		CU_ASSERT_EQUAL(wh_peer_file_reach(&peer, &settings, reach), counts[i]);
+		CU_ASSERT_EQUAL(reach[0].family, families[i][0]);
+	}
+	CU_ASSERT_EQUAL(reach[1].family, WH_IPV6);
+	CU_ASSERT_EQUAL(reach[2].ip[0], 198);
 }
 
 static void test_least(void)
@@ -235,6 +260,7 @@ static void test_folder(void)
 
 CU_TestInfo wh_tests[] = {
 	{"all that a file may say", test_all},
+	{"those of our families", test_reach},
 	{"the least", test_least},
 	{"what is refused", test_refused},
 	{"bounds", test_bounds},

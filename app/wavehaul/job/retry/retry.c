@@ -24,12 +24,14 @@ uint64_t wh_retry_order_pause_s(uint32_t tries, uint64_t last_s)
 	return doubled(WH_RETRY_ORDER_FIRST_S, tries, last_s);
 }
 
-void wh_retry_init(
-	struct wh_retry *retry, uint64_t hz, uint64_t wait_ns, uint32_t retries, uint64_t now_tsc)
+void wh_retry_init(struct wh_retry *retry, uint64_t hz, uint64_t wait_ns, uint32_t others,
+	uint32_t retries, uint64_t now_tsc)
 {
 	*retry = (struct wh_retry){
 		.hz = hz,
 		.until_tsc = wh_add_u64(now_tsc, wh_ns_to_tsc(hz, wait_ns)),
+		.others = others,
+		.others_left = others,
 		.left = retries,
 	};
 }
@@ -46,6 +48,7 @@ static enum wh_retry_step use_up(struct wh_retry *retry, uint64_t now_tsc, uint6
 		return WH_RETRY_NOT;
 	retry->left--;
 	retry->used++;
+	retry->others_left = retry->others;
 	retry->due_tsc = now_tsc + wh_ns_to_tsc(retry->hz, pause_ns);
 	retry->until_tsc = wh_add_u64(
 		retry->due_tsc, wh_ns_to_tsc(retry->hz, wh_retry_patience_ns(retry->used)));
@@ -54,8 +57,11 @@ static enum wh_retry_step use_up(struct wh_retry *retry, uint64_t now_tsc, uint6
 
 enum wh_retry_step wh_retry_unreached(struct wh_retry *retry, uint64_t now_tsc)
 {
-	return now_tsc < retry->until_tsc ? look(retry, now_tsc)
-					  : use_up(retry, now_tsc, WH_RETRY_LOOK_NS);
+	bool has_other = retry->others_left > 0;
+
+	retry->others_left -= has_other;
+	return has_other || now_tsc < retry->until_tsc ? look(retry, now_tsc)
+						       : use_up(retry, now_tsc, WH_RETRY_LOOK_NS);
 }
 
 /* Whether such a failure may be temporary. */
@@ -117,7 +123,8 @@ static enum wh_retry_step failed_step(
 			return WH_RETRY_NOT;
 		over = over && wh_job_is_over(job);
 	}
-	if (!wh_lanes_failed(lanes) || (retry->left == 0 && now_tsc >= retry->until_tsc))
+	if (!wh_lanes_failed(lanes) ||
+		(retry->left == 0 && retry->others_left == 0 && now_tsc >= retry->until_tsc))
 		return WH_RETRY_NOT;
 	if (!over)
 		return WH_RETRY_ENDING;

@@ -41,9 +41,11 @@
 
 struct wh_retry {
 	uint64_t hz;
-	uint64_t until_tsc; /* until then an attempt that reaches no server uses up no retry */
-	uint64_t due_tsc;   /* of the next attempt; 0: there is none now */
-	uint32_t pauses;    /* in a row, after servers that ended the request soon */
+	uint64_t until_tsc;   /* until then an attempt that reaches no server uses up no retry */
+	uint64_t due_tsc;     /* of the next attempt; 0: there is none now */
+	uint32_t pauses;      /* in a row, after servers that ended the request soon */
+	uint32_t others;      /* further addresses of the server */
+	uint32_t others_left; /* of these, not yet tried since the last retry */
 	uint32_t left;
 	uint32_t used;
 };
@@ -63,9 +65,12 @@ uint64_t wh_retry_order_pause_s(uint32_t tries, uint64_t last_s);
 /* The patience of the retry of that number, from 1 on. */
 uint64_t wh_retry_patience_ns(uint32_t number);
 
-/* `wait_ns`: how long the server may take to be there at first. */
-void wh_retry_init(
-	struct wh_retry *retry, uint64_t hz, uint64_t wait_ns, uint32_t retries, uint64_t now_tsc);
+/*
+ * `wait_ns`: how long the server may take to be there at first. `others`: its further addresses,
+ * to each of which there is an attempt before a retry is used up.
+ */
+void wh_retry_init(struct wh_retry *retry, uint64_t hz, uint64_t wait_ns, uint32_t others,
+	uint32_t retries, uint64_t now_tsc);
 
 /* What is next if no route to the server was found. */
 enum wh_retry_step wh_retry_unreached(struct wh_retry *retry, uint64_t now_tsc);
