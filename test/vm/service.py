@@ -49,13 +49,13 @@ def is_serving(machine):
     return machine.of_service('ActiveState') == 'active'
 
 
-def await_serving(machine):
+def await_serving(machine, port=vm.NIC):
     try:
         machine.wait_until(lambda: is_serving(machine), 20, 'a service')
     except Failed:
         raise Failed(f'dtn{machine.number} does not serve: {machine.journal()}') from None
     expect_equal('what it serves', machine.of_service('StatusText'),
-                 f'serving /srv on {vm.NIC}, UDP 5760')
+                 f'serving /srv on {port}, UDP 5760')
 
 
 def add(machine, source, target, *more):
@@ -292,24 +292,25 @@ def by_nic(one, two, nic):
 
 
 def by_two_ports(one, two, second):
-    """As the doctor advises for the second; a file goes by both."""
+    """The second is handed over as the doctor says; a file goes by both."""
     for machine in (one, two):
         machine.cut_power()
         machine.start(second=second)
     for machine in (one, two):
         machine.await_up()
         said = advised(machine, vm.SECOND)
-        print(f'        dtn{machine.number}: {said["text"]}: {said["repair"]}', flush=True)
+        print(f'        dtn{machine.number}: {said["text"]}', flush=True)
+        expect(f'wavehaul nic bind {vm.SECOND}' in said['text'], 'no word of how to hand it over')
+        machine.run('wavehaul', 'nic', 'bind', vm.SECOND)
         kept = machine.run('cat', CONFIG)
-        for old, new in ((vm.NIC, f'{vm.NIC}, {vm.SECOND}'),
+        for old, new in ((vm.NIC, f'{vm.NIC}\nport = {vm.SECOND}'),
                          (f'192.0.2.{machine.number}/24',
                           f'192.0.2.{machine.number}/24, 203.0.113.{machine.number}/24')):
             expect(old in kept, f'no {old} in {kept}')
             kept = kept.replace(old, new)
         machine.write(CONFIG, kept + '\n')
-        machine.run('systemctl', 'restart', 'wavehaul', timeout=JOB_S)
-        machine.wait_until(lambda: is_serving(machine), 20, 'a service')
-        print(f'        {machine.of_service("StatusText")}', flush=True)
+        machine.run('systemctl', 'restart', 'wavehaul', check=False, timeout=JOB_S)
+        await_serving(machine, f'{vm.NIC}, {vm.SECOND}')
     before = received(two)
     transferred(one, two, 'by-both', size=4 * FILE_BYTES)
     counts = [now - then for now, then in zip(received(two), before)]
@@ -466,7 +467,14 @@ def ports(one, two):
     yield 'the cable of one out and in, under way'
     two.cable('off', 'nic2')
     transferred(one, two, 'one-left')
-    yield 'the cable of one out for good: by the other'
+    two.cable('on', 'nic2')
+    yield 'the cable of one out before it begins: by the other'
+    key = json.loads(as_service(two, 'trust', 'show', '--json'))['own']['key']
+    as_service(one, 'trust', 'add', '--replace', 'dtn2', key, 'address=192.0.2.2',
+               'address=203.0.113.2')
+    two.cable('off')
+    transferred(one, two, 'first-out', more=('--peer-timeout', '5s'))
+    yield 'the cable of the first: to the address of the second'
 
 
 def cuts(one, two):

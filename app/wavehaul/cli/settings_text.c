@@ -386,6 +386,8 @@ static const char *take_port(const char *text, struct wh_settings *settings)
 		return NULL;
 	if (strlen(text) >= WH_SETTINGS_PORT_BYTES)
 		return "is too long";
+	if (strstr(text, ", ") != NULL)
+		return "seems to be several ports: each has a line, or --port, of its own";
 	if (settings->ports == WH_PORTS_MAX)
 		return "is a fifth port, and four are the limit";
 	strcpy(settings->port[settings->ports++].name, text);
