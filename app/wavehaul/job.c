@@ -306,21 +306,34 @@ static int watch(struct job *job)
 	return wh_fail(WH_EXIT_NETWORK, "the server is gone");
 }
 
-static const struct {
+static const struct command {
 	const char *word;
 	int (*run)(struct job *job);
+	const char *option; /* beside --json and --control */
 } commands[] = {
-	{"add", add},
-	{"list", list},
-	{"show", say},
-	{"pause", say},
-	{"resume", say},
-	{"cancel", say},
-	{"retry", say},
-	{"set", say},
-	{"move", say},
-	{"watch", watch},
+	{"add", add, NULL},
+	{"list", list, "all"},
+	{"show", say, NULL},
+	{"pause", say, NULL},
+	{"resume", say, NULL},
+	{"cancel", say, NULL},
+	{"retry", say, NULL},
+	{"set", say, NULL},
+	{"move", say, "priority"},
+	{"watch", watch, NULL},
 };
+
+/* Options that the command would ignore; `add` has them all. */
+static int check_options(const struct job *job, const struct command *command)
+{
+	const char *const allowed[] = {"json", "control", "config", command->option, NULL};
+	const char *idle =
+		command->run == add ? NULL : wh_settings_given_beside(&job->settings, allowed);
+
+	return idle == NULL ? -1
+			    : wh_fail(WH_EXIT_USAGE, "--%s is no option of `wavehaul job %s`", idle,
+				      command->word);
+}
 
 static int run(struct job *job)
 {
@@ -329,8 +342,11 @@ static int run(struct job *job)
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		wh_nearest_try(&nearest, commands[i].word);
-		if (strcmp(commands[i].word, job->word) == 0)
-			return commands[i].run(job);
+		if (strcmp(commands[i].word, job->word) == 0) {
+			int status = check_options(job, &commands[i]);
+
+			return status == -1 ? commands[i].run(job) : status;
+		}
 	}
 	return wh_fail(WH_EXIT_USAGE,
 		"`wavehaul job` wants add, list, show, pause, resume, cancel, retry, set, move or "

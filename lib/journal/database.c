@@ -87,6 +87,20 @@ int wh_database_step(sqlite3_stmt *statement)
 	return answer == SQLITE_ROW ? 1 : wh_database_error(answer);
 }
 
+uint64_t wh_database_number(sqlite3_stmt *row, int column)
+{
+	int64_t number = sqlite3_column_int64(row, column);
+
+	return number > 0 ? (uint64_t)number : 0;
+}
+
+void wh_database_text(sqlite3_stmt *row, int column, char *text, size_t room)
+{
+	const unsigned char *found = sqlite3_column_text(row, column);
+
+	snprintf(text, room, "%s", found != NULL ? (const char *)found : "");
+}
+
 int wh_database_begin(sqlite3 *database)
 {
 	sqlite3_mutex_enter(sqlite3_db_mutex(database));

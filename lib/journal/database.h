@@ -10,6 +10,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <sqlite3.h>
@@ -74,6 +75,10 @@ sqlite3_stmt *wh_database_statement(sqlite3 *database, const char *sql);
 
 /* One step: 1: a row, 0: finished, or a negative errno. */
 int wh_database_step(sqlite3_stmt *statement);
+
+/* A column of a row: a number, 0 for a negative one; and a text, cut to `room`, "" for NULL. */
+uint64_t wh_database_number(sqlite3_stmt *row, int column);
+void wh_database_text(sqlite3_stmt *row, int column, char *text, size_t room);
 
 /* SQLite's result as a negative errno; 0: success. -EUCLEAN: the file is damaged. */
 int wh_database_error(int answer);

@@ -10,6 +10,7 @@ sentence says what is to be done.
 """
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -23,7 +24,7 @@ from pathlib import Path
 
 from control import Control
 from faults import mounted
-from harness import Case, expect, expect_equal, program_beside, run_cases
+from harness import Case, end_group, expect, expect_equal, program_beside, run_cases
 from orders import BINARY, OVER, House, houses
 from pair import CLIENT, SERVER, wait_until
 
@@ -353,8 +354,38 @@ def unsteady(program, folder):
         one.await_state(lost, 'cancelled')
 
 
+def stopped_client(program, _folder):
+    """A client that reads nothing for a while misses events of files, and nothing else."""
+    with houses(program) as (one, two):
+        many = one.root / 'many'
+        many.mkdir()
+        for number in range(6000):
+            (many / f'{number:0200}').write_bytes(b'x')
+        began = time.monotonic()
+        process = program.start('send', '-r', many, f'{CLIENT}:', '--config', 'none', '--control',
+                                one.path, '--daemon', 'always', '--json')
+
+        def told():
+            with Control(one.path) as control:
+                return control.told('job.list', all=True)['jobs']
+
+        try:
+            wait_until(told, 10, 'a job')
+            process.send_signal(signal.SIGSTOP)
+            wait_until(lambda: told()[0]['state'] in OVER, 60, 'its end')
+            expect_equal('its state', told()[0]['state'], 'done')
+            process.send_signal(signal.SIGCONT)
+            result = program.finish(process, 20, began)
+        finally:
+            end_group(process)
+        expect_equal('the exit status of the client', result.status, 0)
+        expect_equal('files', json.loads(result.out)['files'], 6000)
+        expect_equal('files there', len(list((two.root / 'many').iterdir())), 6000)
+
+
 CASES = [
     Case('enemies: crowds at the sockets, and signals', True, beset),
+    Case('enemies: a client that is stopped', True, stopped_client),
     Case('enemies: files beside the database are cut short', True, cut_short),
     Case('enemies: a database of a newer version', False, newer),
     Case('enemies: no room for the state', False, without_room),

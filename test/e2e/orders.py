@@ -593,6 +593,8 @@ def senseless(program, folder):
                                      options=words)
                 expect(not answer['ok'] and answer['status'] == 2, f'{words}: {answer}')
             expect_equal('jobs', control.told('job.list', all=True)['jobs'], [])
+        for words in (('resume', 1, '--not-before', '22:00'), ('list', '--priority', 1)):
+            expect(f'no option of `wavehaul job {words[0]}' in one.run(*words).err, words)
         expect_equal('an empty list', one.job('list'),
                      'no jobs in the queue; --all lists those that are over, too\n')
         expect_equal('an empty list of all', one.job('list', '--all'), 'no jobs\n')

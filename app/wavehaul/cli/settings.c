@@ -380,6 +380,19 @@ bool wh_settings_given(const struct wh_settings *settings, enum wh_verb verb, co
 	return false;
 }
 
+const char *wh_settings_given_beside(const struct wh_settings *settings, const char *const *allowed)
+{
+	for (uint32_t i = 0; i < wh_settings_count; i++) {
+		const char *const *one = allowed;
+
+		while (*one != NULL && strcmp(*one, wh_settings_table[i].flag) != 0)
+			one++;
+		if (settings->given[i] && *one == NULL)
+			return wh_settings_table[i].flag;
+	}
+	return NULL;
+}
+
 bool wh_settings_at(const struct wh_settings *settings, enum wh_verb verb, uint32_t i,
 	char key[WH_SETTINGS_KEY_BYTES], char value[WH_SETTINGS_TEXT_BYTES])
 {

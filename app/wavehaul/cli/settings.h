@@ -370,6 +370,10 @@ enum wh_verb wh_verb_at(uint32_t i, const char **summary);
 /* Whether that flag was given on the command line, rather than by a file or default. */
 bool wh_settings_given(const struct wh_settings *settings, enum wh_verb verb, const char *flag);
 
+/* A flag given there that is none of `allowed`, which ends with NULL; NULL: there is none. */
+const char *wh_settings_given_beside(
+	const struct wh_settings *settings, const char *const *allowed);
+
 /*
  * Applies defaults, --config's file, then the flags, in whatever order they are. -1: go on; else
  * the exit status after --help, --print-config or a complaint was printed (a complaint about the

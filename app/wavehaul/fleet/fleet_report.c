@@ -216,9 +216,13 @@ static bool print_shard(const struct wh_plan *plan, uint32_t shard, const json_t
 		return wh_fail(false, "cannot read %s: %s", path, strerror(errno));
 	while (getline(&line, &room, file) >= 0)
 		print_line(line, begin);
+
+	bool good =
+		ferror(file) == 0 || wh_fail(false, "cannot read %s: %s", path, strerror(errno));
+
 	free(line);
 	fclose(file);
-	return true;
+	return good;
 }
 
 int wh_fleet_report_print(const struct wh_plan *plan)

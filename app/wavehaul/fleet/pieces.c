@@ -16,6 +16,7 @@
 struct pieces {
 	const struct wh_pieces_how *how;
 	FILE *names;
+	int error;  /* of reading them */
 	char *held; /* a name that was too much for the piece before; NULL: none */
 	size_t room;
 	struct wh_whole_file sums;
@@ -23,10 +24,14 @@ struct pieces {
 	char got[PATH_MAX]; /* checksums of a piece */
 };
 
-/* False: there is none. */
+/* False: there is none, or the list cannot be read. */
 static bool hold_next(struct pieces *pieces)
 {
-	return getdelim(&pieces->held, &pieces->room, '\0', pieces->names) > 0;
+	bool holds = getdelim(&pieces->held, &pieces->room, '\0', pieces->names) > 0;
+
+	if (!holds && ferror(pieces->names))
+		pieces->error = errno;
+	return holds;
 }
 
 /* Writes the next piece; the name behind it is held. False after a complaint. */
@@ -87,6 +92,10 @@ static int get_all(struct pieces *pieces, wh_piece_fn on_piece, void *context)
 		if (status != WH_EXIT_OK && status != WH_EXIT_PARTIAL && status != WH_EXIT_NO_FILE)
 			return status;
 	}
+	/* What is behind was not got: that must not look like the end of the shard. */
+	if (pieces->error != 0)
+		return wh_fail(WH_EXIT_OTHER, "cannot read the names of the shard: %s",
+			strerror(pieces->error));
 	return first;
 }
 

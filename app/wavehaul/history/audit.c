@@ -136,9 +136,17 @@ static void write_fields(FILE *to, const json_t *object, const char *sentence)
 	}
 }
 
-static bool is_written(const struct wh_audit *audit, const char *line, size_t bytes)
+/* Of a line that was cut, by a full disk, the rest is lost; the next begins a line of its own. */
+static bool is_written(struct wh_audit *audit, const char *line, size_t bytes)
 {
-	return write(audit->fd, line, bytes) == (ssize_t)bytes;
+	if (audit->torn && write(audit->fd, "\n", 1) != 1)
+		return false;
+	audit->torn = false;
+
+	ssize_t written = write(audit->fd, line, bytes);
+
+	audit->torn = written > 0 && written < (ssize_t)bytes;
+	return written == (ssize_t)bytes;
 }
 
 /* The listener may have ended and restarted under the same name. */

@@ -28,6 +28,7 @@ struct wh_audit {
 	enum wh_audit_form form;
 	struct wh_caller caller; /* for a socket, whose listener may restart */
 	const char *where;
+	bool torn;             /* the last line has no end */
 	bool away;             /* lines cannot be delivered, as was reported */
 	_Atomic uint64_t lost; /* lines that could not be written */
 };

@@ -291,49 +291,39 @@ int wh_history_forget(struct wh_history *history, int64_t before_us, uint64_t ro
 	return rc == 0 ? forget(history, FORGET_MANY, (int64_t)rows_max) : rc;
 }
 
-static uint64_t count_of(sqlite3_stmt *row, int column)
-{
-	int64_t number = sqlite3_column_int64(row, column);
-
-	return number > 0 ? (uint64_t)number : 0;
-}
-
 /* A damaged or foreign file may contain anything. */
 static void read_entry(sqlite3_stmt *row, struct wh_history_record *record)
 {
-	uint64_t side = count_of(row, 1);
+	uint64_t side = wh_database_number(row, 1);
 
 	*record = (struct wh_history_record){
 		.id = sqlite3_column_int64(row, 0),
 		.side = side < WH_HISTORY_SIDES ? (enum wh_history_side)side : WH_HISTORY_SERVED,
 		.number = (uint64_t)sqlite3_column_int64(row, 2),
-		.lanes = (uint32_t)count_of(row, 3),
-		.order = count_of(row, 4),
+		.lanes = (uint32_t)wh_database_number(row, 3),
+		.order = wh_database_number(row, 4),
 		.uid = sqlite3_column_int64(row, 5),
 		.sends = sqlite3_column_int(row, 6) != 0,
-		.paths = (uint32_t)count_of(row, 7),
+		.paths = (uint32_t)wh_database_number(row, 7),
 		.began_us = sqlite3_column_int64(row, 8),
 		.ended_us = sqlite3_column_int64(row, 9),
-		.files = count_of(row, 10),
-		.skipped = count_of(row, 11),
-		.failed = count_of(row, 12),
-		.bytes = count_of(row, 13),
-		.resumed_bytes = count_of(row, 14),
-		.moved_bytes = count_of(row, 15),
-		.pkts = count_of(row, 16),
-		.lost_pkts = count_of(row, 17),
-		.retransmitted_pkts = count_of(row, 18),
-		.repair_pkts = count_of(row, 19),
-		.rtt_ns = count_of(row, 20),
-		.rate_bps = count_of(row, 21),
+		.files = wh_database_number(row, 10),
+		.skipped = wh_database_number(row, 11),
+		.failed = wh_database_number(row, 12),
+		.bytes = wh_database_number(row, 13),
+		.resumed_bytes = wh_database_number(row, 14),
+		.moved_bytes = wh_database_number(row, 15),
+		.pkts = wh_database_number(row, 16),
+		.lost_pkts = wh_database_number(row, 17),
+		.retransmitted_pkts = wh_database_number(row, 18),
+		.repair_pkts = wh_database_number(row, 19),
+		.rtt_ns = wh_database_number(row, 20),
+		.rate_bps = wh_database_number(row, 21),
 		.status = sqlite3_column_int(row, 22),
 	};
-	for (size_t i = 0; i < WORDS; i++) {
-		const unsigned char *text = sqlite3_column_text(row, NUMBERS + 1 + (int)i);
-
-		snprintf((char *)record + words[i].offset, words[i].bytes, "%s",
-			text != NULL ? (const char *)text : "");
-	}
+	for (size_t i = 0; i < WORDS; i++)
+		wh_database_text(row, NUMBERS + 1 + (int)i, (char *)record + words[i].offset,
+			words[i].bytes);
 }
 
 int wh_history_next(struct wh_history *history, int64_t since_us, int64_t until_us, int64_t below,

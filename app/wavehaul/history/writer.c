@@ -322,6 +322,8 @@ void wh_history_writer_close(struct wh_history_writer *writer)
 
 	if (writer->waiting != NULL && writer->taken != NULL) {
 		write_removals(writer);
+		(void)tell_waiting(writer);
+		write_refusals(writer);
 		write_waiting(writer);
 		if (writer->kept > 0)
 			write_waiting(writer);

@@ -12,6 +12,7 @@
 #include "cli/exit.h"
 #include "job/retry/retry.h"
 #include "journal/database.h"
+#include "queue/queue_row.h"
 
 static const char *const steps[] = {
 	"CREATE TABLE job(id INTEGER PRIMARY KEY AUTOINCREMENT, state INTEGER NOT NULL,"
@@ -48,11 +49,6 @@ static const char *const steps[] = {
 	"CREATE INDEX job_fallen ON job(after) WHERE state=6 AND began=0",
 	"ALTER TABLE job RENAME COLUMN far TO delegated"};
 
-/* Values of the column `sends`. */
-#define GETS   0
-#define SENDS  1
-#define COPIES 2
-
 /*
  * All direct and indirect followers of failed orders, including paused ones, which could never be
  * resumed.
@@ -62,12 +58,7 @@ static const char *const steps[] = {
 #define FAIL_GONE                                                                                  \
 	"UPDATE job SET state=6,status=1,ended=?2,"                                                \
 	"why='job '||after||', which it follows, did not succeed' "                                \
-	"WHERE state IN (2,3) AND id IN (SELECT id FROM gone)"
-
-#define COLUMNS                                                                                    \
-	"id,state,owner,sends,attached,host,rate,here,there,words,priority,place,after,retries,"   \
-	"tries,due,added,began,ended,status,why,files,skipped,failed,bytes,moved,run_ns,as_name,"  \
-	"token,delegated,wish,peer,peer_key,asked_rate,said,stream"
+	"WHERE state IN (2,3) AND id IN (SELECT id FROM gone) RETURNING id,why"
 
 enum queue_statement {
 	ADD,
@@ -112,9 +103,10 @@ static const char *const texts[QUESTIONS] = {
 		"VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,0,"
 		"?14,?15,0,0,0,'',0,0,0,0,0,0,?16,?17,?18,?19,?6,?20)",
 	[LAST_PLACE] = "SELECT coalesce(max(place),0) FROM job WHERE priority=?1",
-	[FIND] = "SELECT " COLUMNS " FROM job WHERE id=?1",
-	[AFTER_LIVE] = "SELECT " COLUMNS " FROM job WHERE id>?1 AND state<5 ORDER BY id LIMIT 1",
-	[AFTER_ANY] = "SELECT " COLUMNS " FROM job WHERE id>?1 ORDER BY id LIMIT 1",
+	[FIND] = "SELECT " WH_ORDER_COLUMNS " FROM job WHERE id=?1",
+	[AFTER_LIVE] =
+		"SELECT " WH_ORDER_COLUMNS " FROM job WHERE id>?1 AND state<5 ORDER BY id LIMIT 1",
+	[AFTER_ANY] = "SELECT " WH_ORDER_COLUMNS " FROM job WHERE id>?1 ORDER BY id LIMIT 1",
 	[READY] = "SELECT id,host FROM job WHERE state=0 ORDER BY priority DESC,place",
 	/* Clears what was said of the previous try. */
 	[START] = "UPDATE job SET state=4,began=?2,tries=tries+1,status=0,why='' WHERE id=?1",
@@ -148,7 +140,7 @@ static const char *const texts[QUESTIONS] = {
 	[SET_WISH] = "UPDATE job SET wish=?2 WHERE id=?1",
 	[SET_SAID] = "UPDATE job SET said=1 WHERE id=?1",
 	[FIND_ACCEPTED] =
-		"SELECT " COLUMNS " FROM job WHERE peer=?1 AND token=?2 AND token<>'' AND "
+		"SELECT " WH_ORDER_COLUMNS " FROM job WHERE peer=?1 AND token=?2 AND token<>'' AND "
 		"sends=1",
 	[COUNT_ACCEPTED] = "SELECT count(*) FROM job WHERE peer=?1 AND token<>'' AND sends=1 AND "
 			   "state<5",
@@ -171,6 +163,8 @@ struct wh_queue {
 	sqlite3 *database;
 	sqlite3_stmt *statement[QUESTIONS];
 	int64_t seen_s; /* the latest time read from the clock */
+	void (*on_fallen)(void *context, uint64_t id, const char *why);
+	void *context;
 };
 
 const char *wh_order_state_name(enum wh_order_state state)
@@ -276,86 +270,11 @@ int wh_queue_open(struct wh_queue **queue, sqlite3 *database, int64_t now_s)
 	return rc;
 }
 
-static void copy_text(char *to, size_t room, sqlite3_stmt *statement, int column)
+void wh_queue_on_fallen(struct wh_queue *queue,
+	void (*on_fallen)(void *context, uint64_t id, const char *why), void *context)
 {
-	const unsigned char *text = sqlite3_column_text(statement, column);
-
-	snprintf(to, room, "%s", text != NULL ? (const char *)text : "");
-}
-
-static char *text_of(sqlite3_stmt *statement, int column)
-{
-	const unsigned char *text = sqlite3_column_text(statement, column);
-
-	return strdup(text != NULL ? (const char *)text : "");
-}
-
-static uint64_t number_of(sqlite3_stmt *statement, int column)
-{
-	int64_t number = sqlite3_column_int64(statement, column);
-
-	return number > 0 ? (uint64_t)number : 0;
-}
-
-static void read_result(sqlite3_stmt *row, struct wh_order_result *result)
-{
-	result->status = sqlite3_column_int(row, 19);
-	copy_text(result->why, sizeof(result->why), row, 20);
-	result->files = number_of(row, 21);
-	result->skipped = number_of(row, 22);
-	result->failed = number_of(row, 23);
-	result->bytes = number_of(row, 24);
-	result->moved_bytes = number_of(row, 25);
-	result->run_ns = number_of(row, 26);
-}
-
-/* The columns, in their order; a damaged file may contain anything. */
-static int read_order(sqlite3_stmt *row, struct wh_order *order)
-{
-	*order = (struct wh_order){
-		.id = number_of(row, 0),
-		.state = (enum wh_order_state)wh_min_u64(number_of(row, 1), WH_ORDER_STATES - 1),
-		.owner = (uint32_t)sqlite3_column_int64(row, 2),
-		.sends = sqlite3_column_int(row, 3) == SENDS,
-		.copies = sqlite3_column_int(row, 3) == COPIES,
-		.attached = sqlite3_column_int(row, 4) != 0,
-		.here = text_of(row, 7),
-		.there = text_of(row, 8),
-		.words = text_of(row, 9),
-		.priority = (uint32_t)wh_min_u64(number_of(row, 10), WH_PRIORITY_MAX),
-		.place = sqlite3_column_double(row, 11),
-		.after = number_of(row, 12),
-		.retries = (uint32_t)wh_min_u64(number_of(row, 13), UINT32_MAX),
-		.tries = (uint32_t)wh_min_u64(number_of(row, 14), UINT32_MAX),
-		.due_s = sqlite3_column_int64(row, 15),
-		.added_s = sqlite3_column_int64(row, 16),
-		.began_s = sqlite3_column_int64(row, 17),
-		.ended_s = sqlite3_column_int64(row, 18),
-		.as_name = sqlite3_column_int(row, 27) != 0,
-		.delegated = number_of(row, 29),
-		.wish = (uint32_t)wh_min_u64(number_of(row, 30), WH_WISHES - 1),
-		.said = sqlite3_column_int(row, 34) != 0,
-		.stream = sqlite3_column_int(row, 35) != 0,
-	};
-	copy_text(order->token, sizeof(order->token), row, 28);
-	copy_text(order->peer, sizeof(order->peer), row, 31);
-	copy_text(order->key, sizeof(order->key), row, 32);
-	copy_text(order->asked_rate, sizeof(order->asked_rate), row, 33);
-	copy_text(order->host, sizeof(order->host), row, 5);
-	copy_text(order->rate, sizeof(order->rate), row, 6);
-	read_result(row, &order->result);
-	if (order->here != NULL && order->there != NULL && order->words != NULL)
-		return 0;
-	wh_order_free(order);
-	return -ENOMEM;
-}
-
-void wh_order_free(struct wh_order *order)
-{
-	free(order->here);
-	free(order->there);
-	free(order->words);
-	order->here = order->there = order->words = NULL;
+	queue->on_fallen = on_fallen;
+	queue->context = context;
 }
 
 static int one_order(sqlite3_stmt *statement, struct wh_order *order)
@@ -363,7 +282,7 @@ static int one_order(sqlite3_stmt *statement, struct wh_order *order)
 	int rc = wh_database_step(statement);
 
 	if (rc == 1)
-		rc = read_order(statement, order);
+		rc = wh_order_read(statement, order);
 	else if (rc == 0)
 		rc = -ENOENT;
 	sqlite3_reset(statement);
@@ -430,7 +349,10 @@ int wh_queue_add(struct wh_queue *queue, const struct wh_order *order, int64_t n
 	sqlite3_stmt *add = ask_of(queue, ADD, state);
 
 	sqlite3_bind_int64(add, 2, order->owner);
-	sqlite3_bind_int(add, 3, order->copies ? COPIES : order->sends ? SENDS : GETS);
+	sqlite3_bind_int(add, 3,
+		order->copies  ? WH_ORDER_COPIES
+		: order->sends ? WH_ORDER_SENDS
+			       : WH_ORDER_GETS);
 	sqlite3_bind_int(add, 4, order->attached);
 	bind_text(add, 5, order->host);
 	bind_text(add, 6, order->rate);
@@ -494,7 +416,7 @@ int wh_queue_next(struct wh_queue *queue, int64_t now_s, const char *const *busy
 
 	while (id == 0 && (rc = wh_database_step(ready)) == 1)
 		if (!is_busy((const char *)sqlite3_column_text(ready, 1), busy, count))
-			id = number_of(ready, 0);
+			id = wh_database_number(ready, 0);
 	sqlite3_reset(ready);
 	if (rc < 0 || id == 0)
 		return rc < 0 ? rc : -ENOENT;
@@ -524,37 +446,75 @@ static bool may_mend(int status)
 	       status == WH_EXIT_PARTIAL || status == WH_EXIT_OTHER;
 }
 
-/* When an order is over, updates those that follow it. */
-static int tell_followers(
-	struct wh_queue *queue, uint64_t id, enum wh_order_state state, int64_t now_s)
-{
-	sqlite3_stmt *fail;
+/* An order that failed with the one that it follows; of a list. */
+struct fallen {
+	struct fallen *next;
+	uint64_t id;
+	char why[WH_ORDER_WHY_BYTES];
+};
 
+/* Without memory for its note a follower fails all the same, and nobody is told. */
+static int fail_followers(struct wh_queue *queue, uint64_t id, int64_t now_s, struct fallen **all)
+{
+	sqlite3_stmt *fail = ask_of(queue, FAIL_FOLLOWERS, (int64_t)id);
+	int rc;
+
+	sqlite3_bind_int64(fail, 2, now_s);
+	while ((rc = wh_database_step(fail)) == 1) {
+		struct fallen *one = malloc(sizeof(*one));
+
+		if (one == NULL)
+			continue;
+		*one = (struct fallen){.next = *all, .id = wh_database_number(fail, 0)};
+		wh_database_text(fail, 1, one->why, sizeof(one->why));
+		*all = one;
+	}
+	sqlite3_reset(fail);
+	return rc;
+}
+
+/* When an order is over, updates those that follow it. */
+static int tell_followers(struct wh_queue *queue, uint64_t id, enum wh_order_state state,
+	int64_t now_s, struct fallen **all)
+{
 	if (state == WH_ORDER_DONE)
 		return finish(ask_of(queue, FREE_FOLLOWERS, (int64_t)id));
 	if (state == WH_ORDER_READY || state == WH_ORDER_BLOCKED)
 		return finish(ask_of(queue, REVIVE_FOLLOWERS, (int64_t)id));
 	if (state != WH_ORDER_FAILED && state != WH_ORDER_CANCELLED)
 		return 0;
-	fail = ask_of(queue, FAIL_FOLLOWERS, (int64_t)id);
-	sqlite3_bind_int64(fail, 2, now_s);
-	return finish(fail);
+	return fail_followers(queue, id, now_s, all);
+}
+
+/* Their failure counts once it is written. */
+static void tell_fallen(const struct wh_queue *queue, struct fallen *all, bool written)
+{
+	while (all != NULL) {
+		struct fallen *one = all;
+
+		all = one->next;
+		if (written && queue->on_fallen != NULL)
+			queue->on_fallen(queue->context, one->id, one->why);
+		free(one);
+	}
 }
 
 /* Sets an order's state and updates its followers, in one transaction. */
 static int set_and_tell(struct wh_queue *queue, sqlite3_stmt *set, uint64_t id,
 	enum wh_order_state state, int64_t now_s)
 {
+	struct fallen *fallen = NULL;
 	int rc = wh_database_begin(queue->database);
 
 	if (rc < 0)
 		return rc;
 	rc = finish(set);
 	if (rc == 0)
-		rc = tell_followers(queue, id, state, now_s);
+		rc = tell_followers(queue, id, state, now_s, &fallen);
 
 	int ended = wh_database_end(queue->database, rc == 0);
 
+	tell_fallen(queue, fallen, rc == 0 && ended == 0);
 	return rc < 0 ? rc : ended;
 }
 
@@ -767,10 +727,10 @@ int wh_queue_counts(struct wh_queue *queue, uint64_t counts[WH_ORDER_STATES])
 
 	memset(counts, 0, WH_ORDER_STATES * sizeof(counts[0]));
 	while ((rc = wh_database_step(ask_counts)) == 1) {
-		uint64_t state = number_of(ask_counts, 0);
+		uint64_t state = wh_database_number(ask_counts, 0);
 
 		if (state < WH_ORDER_STATES)
-			counts[state] = number_of(ask_counts, 1);
+			counts[state] = wh_database_number(ask_counts, 1);
 	}
 	sqlite3_reset(ask_counts);
 	return rc;

@@ -130,6 +130,10 @@ int wh_queue_open(struct wh_queue **queue, sqlite3 *database, int64_t now_s);
 int wh_queue_reopen(struct wh_queue **queue, sqlite3 *database, int64_t now_s);
 void wh_queue_close(struct wh_queue *queue);
 
+/* From now on called for each order that fails because the one that it follows did, and why. */
+void wh_queue_on_fallen(struct wh_queue *queue,
+	void (*on_fallen)(void *context, uint64_t id, const char *why), void *context);
+
 /* 0 or a negative errno; *id. -ENOENT: the order that it follows does not exist. */
 int wh_queue_add(struct wh_queue *queue, const struct wh_order *order, int64_t now_s, uint64_t *id);
 

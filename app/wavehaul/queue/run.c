@@ -34,23 +34,37 @@ static void fail(struct wh_order_result *result, int status, const char *why)
 	snprintf(result->why, sizeof(result->why), "%s", why);
 }
 
-/*
- * Called by workers; the control's thread sends the event. Only files are so many that some of
- * their events find no room.
- */
+/* Only these are so many that some find no room. */
+static bool is_of_file(const json_t *event)
+{
+	return strcmp(wh_json_text(event, "event"), "file") == 0;
+}
+
+/* Called by workers; the control's thread sends the event. */
 static void on_event(void *context, json_t *line)
 {
 	struct wh_run *run = context;
-	bool of_file = strcmp(wh_json_text(line, "event"), "file") == 0;
 
 	pthread_mutex_lock(&run->lock);
-	if (!of_file || json_array_size(run->events) < WH_RUN_EVENTS_MAX)
+	if (!is_of_file(line) || json_array_size(run->events) < WH_RUN_EVENTS_MAX)
 		json_array_append_new(run->events, line);
 	else {
 		run->untold++;
 		json_decref(line);
 	}
 	pthread_mutex_unlock(&run->lock);
+}
+
+bool wh_run_leave_untold(struct wh_run *run, const json_t *event)
+{
+	if (strcmp(wh_json_text(event, "event"), "interval") == 0)
+		return true;
+	if (!is_of_file(event))
+		return false;
+	pthread_mutex_lock(&run->lock);
+	run->untold++;
+	pthread_mutex_unlock(&run->lock);
+	return true;
 }
 
 json_t *wh_run_events(struct wh_run *run)

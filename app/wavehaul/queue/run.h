@@ -128,6 +128,9 @@ static inline void wh_run_await_room(struct wh_run *run, struct wh_order_result 
 		run->wanted = WH_ORDER_READY;
 }
 
+/* Whether that event need not be sent: of files, which are counted, and of how far it has come. */
+bool wh_run_leave_untold(struct wh_run *run, const json_t *event);
+
 /* New events: a list, which the caller frees. */
 json_t *wh_run_events(struct wh_run *run);
 

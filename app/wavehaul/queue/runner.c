@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/moment/system_clock.h"
 #include "journal/database.h"
@@ -21,6 +22,9 @@
 #define RESTING_MS 1000
 
 #define FORGET_EVERY_S 3600
+
+/* At least so often the queue is looked at: the clock may be set back, or on. */
+#define LOOK_EVERY_S 60
 
 /* Until an end that the database did not accept is written again. */
 #define END_AGAIN_S 2
@@ -220,13 +224,33 @@ void wh_runner_tell(struct wh_runner *runner, uint64_t id, enum wh_order_state s
 		detach(runner, id);
 }
 
+/* An order failed with the one that it follows. */
+static void on_fallen(void *context, uint64_t id, const char *why)
+{
+	struct wh_order_result result = {.status = WH_EXIT_OTHER};
+
+	snprintf(result.why, sizeof(result.why), "%s", why);
+	wh_runner_tell(context, id, WH_ORDER_FAILED, &result);
+}
+
+/* Whether the order's client, if there is one, reads as fast as events come. */
+static bool is_read(const struct wh_runner *runner, const struct wh_runner_attached *attached)
+{
+	return attached == NULL || attached->client == 0 ||
+	       wh_control_has_room(runner->control, attached->client);
+}
+
+/* A client that is slow, or stopped, misses events of single files: it is not let go for them. */
 static void tell_events(struct wh_runner *runner, struct wh_run *run)
 {
+	const struct wh_runner_attached *attached = attached_of(runner, run->order.id);
 	json_t *events = wh_run_events(run);
 
 	for (size_t i = 0; i < json_array_size(events); i++) {
 		json_t *event = json_array_get(events, i);
 
+		if (!is_read(runner, attached) && wh_run_leave_untold(run, event))
+			continue;
 		json_object_set_new(event, "job", json_integer((json_int_t)run->order.id));
 		wh_control_tell(runner->control, run->order.id, json_incref(event));
 	}
@@ -480,11 +504,17 @@ static bool has_room(const struct wh_runner *runner, uint64_t now_tsc)
 	       runner->lanes < WH_RUN_LANES_MAX && !atomic_load(&runner->ctx.jobs->draining);
 }
 
+/* Whether that time is to come: one that is further ahead than it was set is of another clock. */
+static bool is_ahead(int64_t time_s, int64_t now_s, int64_t most_s)
+{
+	return now_s < time_s && time_s - now_s <= most_s;
+}
+
 static void begin_orders(struct wh_runner *runner, uint64_t now_tsc, int64_t now_s)
 {
 	uint32_t begun = 0;
 
-	if (!runner->look_now && now_s < runner->next_look_s)
+	if (!runner->look_now && is_ahead(runner->next_look_s, now_s, LOOK_EVERY_S))
 		return;
 	while (has_room(runner, now_tsc) && begun < BEGUN_IN_TURN &&
 		begin_next(runner, now_tsc, now_s))
@@ -496,9 +526,8 @@ static void begin_orders(struct wh_runner *runner, uint64_t now_tsc, int64_t now
 		if (is_full(&runner->full[i], now_s))
 			runner->next_look_s = (int64_t)wh_min_u64(
 				(uint64_t)runner->next_look_s, (uint64_t)runner->full[i].until_s);
-	/* In case the clock steps back: look at least once a minute. */
 	runner->next_look_s =
-		(int64_t)wh_min_u64((uint64_t)runner->next_look_s, (uint64_t)now_s + 60);
+		(int64_t)wh_min_u64((uint64_t)runner->next_look_s, (uint64_t)now_s + LOOK_EVERY_S);
 }
 
 /* If the clock was set back, ended orders are only kept longer. */
@@ -527,7 +556,8 @@ uint32_t wh_runner_turn(void *context)
 	wh_accepted_answer(runner);
 	if (runner->queue == NULL)
 		return rpcs ? RUNNING_MS : RESTING_MS;
-	if (now_s >= runner->next_end_s)
+	wh_queue_on_fallen(runner->queue, on_fallen, runner); /* it may be another than before */
+	if (!is_ahead(runner->next_end_s, now_s, END_AGAIN_S))
 		write_ends(runner, now_s);
 	look_at_runs(runner, now_tsc, now_s);
 	begin_orders(runner, now_tsc, now_s);

@@ -254,20 +254,53 @@ static void tell_wrong(struct wh_manifest *manifest, const char *path, const cha
 		wh_complain("%s: %s", wh_plain_text(path, true, plain, sizeof(plain)), why);
 }
 
-static void judge(struct wh_manifest *manifest, const char *path, const char *sum)
+/* The first line of that path, which may have several, in *count. */
+static struct wh_manifest_line *lines_of(
+	struct wh_manifest *manifest, const char *path, uint64_t *count)
 {
 	const struct wh_manifest_line key = {.path = (char *)path};
 	struct wh_manifest_line *line = manifest->expects == 0
 						? NULL
 						: bsearch(&key, manifest->expected,
 							  manifest->expects, sizeof(key), compare);
+	const struct wh_manifest_line *end = manifest->expected + manifest->expects;
 
+	*count = 0;
 	if (line == NULL)
-		return;
-	line->seen = true;
-	manifest->compared++;
-	if (strcmp(line->sum, sum) != 0)
+		return NULL;
+	while (line > manifest->expected && compare(line - 1, &key) == 0)
+		line--;
+	while (line + *count < end && compare(line + *count, &key) == 0)
+		++*count;
+	return line;
+}
+
+static void judge(struct wh_manifest *manifest, const char *path, const char *sum)
+{
+	uint64_t count;
+	struct wh_manifest_line *line = lines_of(manifest, path, &count);
+	bool same = true;
+
+	for (uint64_t i = 0; i < count; i++) {
+		line[i].seen = true;
+		same &= strcmp(line[i].sum, sum) == 0;
+	}
+	manifest->compared += count > 0;
+	if (!same)
 		tell_wrong(manifest, path, "its checksum differs from the one in --expect");
+}
+
+static void note_unread(struct wh_manifest *manifest, const char *path, int error)
+{
+	char plain[4 * WH_PATH_BYTES_MAX + 1];
+	uint64_t count;
+	struct wh_manifest_line *line = lines_of(manifest, path, &count);
+
+	for (uint64_t i = 0; i < count; i++)
+		line[i].seen = true;
+	if (manifest->unread++ < TOLD_MAX)
+		wh_complain("cannot read %s: %s", wh_plain_text(path, true, plain, sizeof(plain)),
+			strerror(error));
 }
 
 /* A name with a newline or '\' is written as by md5sum(1), with a '\' before the line. */
@@ -301,7 +334,7 @@ static void sum_one(struct wh_manifest *manifest, const char *path, int fd)
 	if (rc == -ECANCELED)
 		return;
 	if (rc < 0) {
-		tell_wrong(manifest, path, strerror(-rc));
+		note_unread(manifest, path, -rc);
 		return;
 	}
 	manifest->summed++;
@@ -352,6 +385,10 @@ int wh_manifest_finish(struct wh_manifest *manifest,
 		return wh_fail(WH_EXIT_VERIFY, "%llu file%s from --expect",
 			(unsigned long long)manifest->wrong,
 			manifest->wrong == 1 ? " differs" : "s differ");
+	if (manifest->unread > 0)
+		return wh_fail(WH_EXIT_OTHER, "%llu file%s without a checksum: see above",
+			(unsigned long long)manifest->unread,
+			manifest->unread == 1 ? " is" : "s are");
 	return failed || manifest->incomplete ? WH_EXIT_OTHER : status;
 }
 

@@ -39,7 +39,8 @@ struct wh_manifest {
 	uint64_t room;
 	uint64_t summed;
 	uint64_t compared;
-	uint64_t wrong; /* a different sum, none, or not among the expected files */
+	uint64_t unread; /* that could not be read again */
+	uint64_t wrong;  /* a different sum, none, or not among the expected files */
 	bool incomplete;
 	_Atomic bool stop; /* may be set by any thread while the sums are calculated */
 };

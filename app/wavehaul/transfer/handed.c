@@ -150,7 +150,8 @@ static void follow(struct handed *handed)
 		return;
 	handed->status = handed->cancelled ? WH_EXIT_INTERRUPTED : WH_EXIT_NETWORK;
 	snprintf(handed->why, sizeof(handed->why), "%s",
-		handed->cancelled ? "interrupted" : "this host's server has exited");
+		handed->cancelled ? "interrupted"
+				  : "this host's server has exited, or has closed the connection");
 }
 
 static void print_text(const struct handed *handed)

@@ -16,6 +16,7 @@
 #include "fleet/charged.h"
 #include "fleet/deadline.h"
 #include "fleet/nodes.h"
+#include "fleet/pieces.h"
 #include "fleet/relay.h"
 #include "fleet/scan/scan.h"
 #include "fleet/shard_log.h"
@@ -429,6 +430,36 @@ static void tries_of_a_shard(void)
 	tree_free(&tree);
 }
 
+static int count_piece(void *context, const char *list, const char *sums)
+{
+	CU_ASSERT(list != NULL && sums != NULL);
+	++*(uint32_t *)context;
+	return WH_EXIT_OK;
+}
+
+/* A list that cannot be read, as a folder cannot, is no shard without files. */
+static void names_that_cannot_be_read(void)
+{
+	const struct wh_pieces_how how = {.host = "h", .names = 10, .chars = 1000};
+	struct wh_plan plan = {.json = json_pack("{s:i}", "shards", 8)};
+	struct tree tree;
+	uint32_t pieces = 0;
+
+	tree_init(&tree, NULL);
+	tree_folder(&tree, "state");
+	tree_folder(&tree, "shards");
+	tree_folder(&tree, "shards/6");
+	tree_file(&tree, "shards/7", "a\0b", 4);
+	strcpy(plan.folder, tree.root);
+	CU_ASSERT_EQUAL(wh_pieces_go(&plan, 7, &how, count_piece, &pieces), WH_EXIT_OK);
+	CU_ASSERT_EQUAL(pieces, 1);
+	CU_ASSERT_EQUAL(wh_pieces_go(&plan, 6, &how, count_piece, &pieces), WH_EXIT_OTHER);
+	CU_ASSERT_PTR_NOT_NULL(strstr(wh_last_complaint(), "cannot read the names of the shard"));
+	CU_ASSERT_EQUAL(pieces, 1);
+	wh_plan_free(&plan);
+	tree_free(&tree);
+}
+
 static void try_on(const struct wh_plan *plan, uint32_t shard, const char *node,
 	const char *receiver, int status)
 {
@@ -715,6 +746,7 @@ CU_TestInfo wh_tests[] = {
 	{"names of many folders", names_of_many_folders},
 	{"names at a server", names_at_a_server},
 	{"tries of a shard", tries_of_a_shard},
+	{"names that cannot be read", names_that_cannot_be_read},
 	{"nodes that fail", nodes_that_fail},
 	{"several sites", several_sites},
 	{"what nodes did", what_nodes_did},

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -139,6 +141,68 @@ static void test_attached(void)
 	free(settings);
 }
 
+/* Those who watch an order hear that it failed with the one before it, and its place is free. */
+static void test_followers_told(void)
+{
+	struct wh_control_client *client = &control.client[0];
+	uint64_t first, follower, last;
+	char text[2000] = "";
+	char wanted[80];
+	int ends[2];
+
+	open_runner();
+	CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	first = add_damaged(0);
+	follower = add_damaged(first);
+	last = add_damaged(follower);
+	*client = (struct wh_control_client){.fd = ends[0], .number = 7, .watches = true};
+	CU_ASSERT_TRUE(
+		wh_runner_attach(&runner, 7, last, &(struct wh_run_client){.stream_fd = -1}));
+	sqlite3_commit_hook(runner.database, on_commit, NULL);
+	commits_left = 1; /* it begins, and its end is not written */
+	(void)wh_runner_turn(&runner);
+	CU_ASSERT_TRUE(runner.failing);
+	CU_ASSERT_EQUAL(runner.attached[0].order, last);
+	commits_left = UINT32_MAX;
+	runner.next_end_s = 0;
+	(void)wh_runner_turn(&runner);
+	CU_ASSERT_TRUE(read(ends[1], text, sizeof(text) - 1) > 0);
+	for (uint64_t id = first; id <= last; id++) {
+		snprintf(wanted, sizeof(wanted), "\"job\":%u,\"state\":\"failed\"", (unsigned)id);
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, wanted));
+	}
+	snprintf(wanted, sizeof(wanted), "job %u, which it follows, did not succeed",
+		(unsigned)follower);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, wanted));
+	CU_ASSERT_EQUAL(runner.attached[0].order, 0);
+	close_runner();
+	free(client->waiting);
+	*client = (struct wh_control_client){.fd = -1};
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* The clock was hours ahead, and is set back: neither orders nor ends wait for those hours. */
+static void test_clock_set_back(void)
+{
+	uint64_t id;
+
+	open_runner();
+	(void)wh_runner_turn(&runner);
+	id = add_damaged(0);
+	runner.look_now = false;
+	runner.next_look_s = time(NULL) + 7200;
+	sqlite3_commit_hook(runner.database, on_commit, NULL);
+	commits_left = 1;
+	(void)wh_runner_turn(&runner);
+	CU_ASSERT_EQUAL(state_of(id), WH_ORDER_RUNNING);
+	commits_left = UINT32_MAX;
+	runner.next_end_s = time(NULL) + 7200;
+	(void)wh_runner_turn(&runner);
+	CU_ASSERT_EQUAL(state_of(id), WH_ORDER_FAILED);
+	close_runner();
+}
+
 /* What had no room is counted, and that is told once. */
 static void test_untold(void)
 {
@@ -163,5 +227,7 @@ CU_TestInfo wh_tests[] = {
 	{"untold", test_untold},
 	{"a disk that is full when an order ends", test_full_at_end},
 	{"orders of clients, one too many", test_attached},
+	{"who follows one that failed", test_followers_told},
+	{"a clock that is set back", test_clock_set_back},
 	CU_TEST_INFO_NULL,
 };
