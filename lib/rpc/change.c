@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -99,6 +100,46 @@ static int open_target(const struct wh_rpc *rpc, const char *own, char name[NAME
 	return wh_rpc_open_parent(rpc, target, O_PATH, name);
 }
 
+/* How many folders are above that one below the root. Its path does not tell: it may go up. */
+static int depth_of(const struct wh_rpc *rpc, int folder_fd, uint32_t *depth)
+{
+	struct stat root, at;
+	int fd = dup(folder_fd);
+
+	*depth = 0;
+	while (fd >= 0 && fstat(rpc->config.root_fd, &root) == 0 && fstat(fd, &at) == 0) {
+		if (at.st_ino == root.st_ino && at.st_dev == root.st_dev) {
+			close(fd);
+			return 0;
+		}
+
+		int above_fd = ++*depth > WH_PATH_BYTES_MAX
+				       ? -1
+				       : openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		close(fd);
+		fd = above_fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	return EPERM;
+}
+
+/* A link that leads inside, or one in a folder, may lead outside from further up. */
+static int judge_links(const struct wh_rpc *rpc, int from_fd, const char *name, int to_fd)
+{
+	uint32_t from_depth, to_depth;
+	struct stat status;
+
+	if (!rpc->config.links_inside ||
+		(fstatat(from_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+			!S_ISLNK(status.st_mode) && !S_ISDIR(status.st_mode)))
+		return 0;
+	if (depth_of(rpc, from_fd, &from_depth) != 0 || depth_of(rpc, to_fd, &to_depth) != 0)
+		return EPERM;
+	return to_depth < from_depth ? EPERM : 0;
+}
+
 void wh_rpc_move(struct wh_rpc *rpc)
 {
 	char from_name[NAME_MAX + 1], to_name[NAME_MAX + 1];
@@ -111,6 +152,10 @@ void wh_rpc_move(struct wh_rpc *rpc)
 		error = wh_rpc_judge_name(rpc, from_name, strlen(from_name), &doing);
 	if (error == 0)
 		error = wh_rpc_judge_name(rpc, to_name, strlen(to_name), &doing);
+	if (error == 0) {
+		error = judge_links(rpc, from_fd, from_name, to_fd);
+		doing = WH_DOING_LINKING;
+	}
 	if (error == 0 && renameat(from_fd, from_name, to_fd, to_name) != 0) {
 		error = errno;
 		doing = WH_DOING_RENAMING;

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -137,10 +138,9 @@ static void take_name(struct wh_rpc *rpc, const char *name)
 	struct wh_level *level = wh_level_top(rpc);
 	struct stat status;
 
-	rpc->path[level->path_bytes] = '\0';
-	if (level->path_bytes > 0)
-		strcat(rpc->path, "/");
-	strcat(rpc->path, name);
+	/* Some file systems have names for which there is no room: cut, they are too long, too. */
+	snprintf(rpc->path + level->path_bytes, sizeof(rpc->path) - level->path_bytes, "%s%s",
+		level->path_bytes > 0 ? "/" : "", name);
 	if (strlen(rpc->path) > WH_PATH_BYTES_MAX) {
 		rpc->path[WH_PATH_BYTES_MAX] = '\0';
 		wh_descent_spoil(rpc, ENAMETOOLONG, WH_DOING_PATH);

@@ -50,7 +50,8 @@ struct wh_rpc_config {
 	const char *const *paths; /* borrowed */
 	uint32_t path_count;
 	bool recursive;
-	bool plain_names; /* created or new names must not contain control characters */
+	bool plain_names;  /* created or new names must not contain control characters */
+	bool links_inside; /* no link, and no folder, moves further up */
 	struct wh_rpc_mailbox mailbox; /* for WH_JOB_ORDER */
 	uint32_t chunk_bytes;
 	uint64_t first_chunk; /* of our stream */

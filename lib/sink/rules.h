@@ -45,6 +45,7 @@ struct wh_rules_used {
 	/* Names that exist in folders there that ignore case and were listed (sink_spelling.c). */
 	struct wh_names there;
 	_Atomic uint32_t listed_again;
+	_Atomic bool forgets_names; /* there is no memory for all names of the folders listed */
 };
 
 enum wh_ruling {

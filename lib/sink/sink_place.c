@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bundle/staging_name.h"
 #include "sink/sink_internal.h"
+
+/* Some file systems have longer names, but no buffer of ours. */
+static bool has_long_name(const char *path, size_t bytes)
+{
+	size_t length = 0;
+
+	for (size_t i = 0; i < bytes && length <= NAME_MAX; i++)
+		length = path[i] == '/' ? 0 : length + 1;
+	return length > NAME_MAX;
+}
 
 /* Sets sink->place. 0 or a negative errno. */
 static int name_place(struct wh_sink *sink, const char *path, size_t path_bytes)
@@ -19,7 +30,7 @@ static int name_place(struct wh_sink *sink, const char *path, size_t path_bytes)
 	if (wh_path_has_staging_name(path, path_bytes))
 		return -EPERM;
 	place->bytes = sink->as_bytes + path_bytes - skipped;
-	if (place->bytes > WH_PATH_BYTES_MAX)
+	if (place->bytes > WH_PATH_BYTES_MAX || has_long_name(path + skipped, path_bytes - skipped))
 		return -ENAMETOOLONG;
 	memcpy(place->path, sink->as, sink->as_bytes);
 	memcpy(place->path + sink->as_bytes, path + skipped, path_bytes - skipped);

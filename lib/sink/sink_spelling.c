@@ -79,12 +79,16 @@ static bool list(struct wh_sink *sink, struct spelt *spelt)
 		for (ssize_t at = 0; at < bytes;) {
 			const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
 
+			at += entry->d_reclen;
+			if (strlen(entry->d_name) > NAME_MAX)
+				continue;
 			found |= strcmp(entry->d_name, spelt->name) == 0;
 			all = all && remember(sink, spelt, entry->d_name);
-			at += entry->d_reclen;
 		}
 	if (fd >= 0)
 		close(fd);
+	if (!all)
+		atomic_store(&sink->config.used->forgets_names, true);
 	if (bytes == 0 && all)
 		remember(sink, spelt, "");
 	return found;
@@ -105,8 +109,11 @@ static enum spelling spelling_of(
 
 	if (is_remembered(sink, spelt, spelt->name))
 		return SPELT_EXACTLY;
-	/* Somebody else may have made it since, but that does not happen often. */
-	if (is_remembered(sink, spelt, "") &&
+	/*
+	 * Somebody else may have made it since, but that does not happen often. Without memory for
+	 * names any folder may have been listed before.
+	 */
+	if ((is_remembered(sink, spelt, "") || atomic_load(&sink->config.used->forgets_names)) &&
 		atomic_fetch_add(&sink->config.used->listed_again, 1) >= LISTED_AGAIN_MAX)
 		return SPELT_OTHERWISE;
 	return list(sink, spelt) ? SPELT_EXACTLY : SPELT_OTHERWISE;

@@ -174,7 +174,10 @@ static struct wh_entry *begin_ask(struct wh_source *source)
 	return entry;
 }
 
-/* 0: read and unchanged; else a positive errno, EAGAIN if changed; updates item_status. */
+/*
+ * 0: read and unchanged; else a positive errno, EAGAIN if changed, or shorter than its status says,
+ * as files of /sys are; updates item_status.
+ */
 static int read_inline(struct wh_source *source, uint8_t *bytes, uint64_t count)
 {
 	struct stat before = source->item_status;
@@ -184,7 +187,8 @@ static int read_inline(struct wh_source *source, uint8_t *bytes, uint64_t count)
 		return (int)-got;
 	if (fstat(source->item_fd, &source->item_status) != 0)
 		return errno;
-	return wh_is_unchanged(&before, &source->item_status) ? 0 : EAGAIN;
+	return wh_is_unchanged(&before, &source->item_status) && (uint64_t)got == count ? 0
+											: EAGAIN;
 }
 
 /* Reads directly into the record's place, around which the record is written; there is room. */

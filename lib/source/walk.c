@@ -347,13 +347,19 @@ static uint8_t type_of(int folder_fd, const char *name)
 	return IFTODT(status.st_mode);
 }
 
+/* Some file systems have names for which there is no room: cut, they make too long a path. */
+static void put_name(struct wh_walk *walk, size_t at, const char *name)
+{
+	snprintf(walk->path + at, sizeof(walk->path) - at, "%s", name);
+}
+
 static void find_name(struct wh_walk *walk, struct wh_walk_item *item, const char *name)
 {
 	struct folder *folder = top(walk);
 	int fd;
 
 	/* A path that is too long is cut later, by fault(). */
-	strcpy(walk->path + folder->path_bytes, name);
+	put_name(walk, folder->path_bytes, name);
 	if (strlen(walk->path) > WH_PATH_BYTES_MAX) {
 		fault(walk, item, ENAMETOOLONG, WH_DOING_PATH);
 		return;
@@ -389,7 +395,7 @@ static void set_name(struct wh_walk *walk, const char *name, bool is_kept)
 
 	if (bytes > 0)
 		walk->path[bytes - 1] = '/'; /* replaces the NUL behind the folder's own path */
-	strcpy(walk->path + bytes, is_kept ? name : "");
+	put_name(walk, bytes, is_kept ? name : "");
 }
 
 /* Enters a folder that is only on the way, and not part of the bundle. */
@@ -434,7 +440,7 @@ static void find_match(struct wh_walk *walk, struct wh_walk_item *item, const ch
 	if (top(walk)->path_bytes > 0)
 		walk->path[top(walk)->path_bytes - 1] = '/';
 	if (!walk->recursive && type_of(top(walk)->fd, name) == DT_DIR) {
-		strcpy(walk->path + top(walk)->path_bytes, name);
+		put_name(walk, top(walk)->path_bytes, name);
 		fault(walk, item, EISDIR, WH_DOING_KIND);
 	} else {
 		find_name(walk, item, name);

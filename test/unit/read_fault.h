@@ -14,11 +14,12 @@
 
 #include "unit.h"
 
-/* What happens in front of each of the next `times` reads, from the `after`-th on. */
+/* What happens in front of, or to, each of the next `times` reads, from the `after`-th on. */
 static struct {
 	int after;
 	int times;
-	int error; /* the read fails with it, or if 0: */
+	int error;    /* the read fails with it, or if 0: */
+	size_t least; /* the file ends here, whatever its status says, or if 0: */
 	void (*change)(void);
 } read_fault;
 
@@ -30,6 +31,11 @@ ssize_t pread(int fd, void *bytes, size_t count, off_t offset)
 			errno = read_fault.error;
 			return -1;
 		}
+		if (read_fault.least != 0)
+			return (size_t)offset >= read_fault.least
+				       ? 0
+				       : syscall(SYS_pread64, fd, bytes,
+						 read_fault.least - (size_t)offset, offset);
 		read_fault.change();
 	}
 	return syscall(SYS_pread64, fd, bytes, count, offset);

@@ -220,6 +220,7 @@ static int open_rpc(struct wh_job *job)
 		.path_count = request->here.count,
 		.recursive = request->recursive,
 		.plain_names = request->rules.plain_names,
+		.links_inside = request->rules.links_inside,
 		.mailbox = {.put = put_order, .take = take_status, .context = job},
 		.chunk_bytes = WH_ANSWER_CHUNK_BYTES,
 		.first_chunk = job->records.posted,

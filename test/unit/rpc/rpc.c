@@ -186,6 +186,8 @@ static void open_reader(enum wh_job_verb verb, uint32_t count)
 	CU_ASSERT_FATAL(wh_rpc_reader_open(&rig.reader, &config) == 0);
 }
 
+static bool links_inside;
+
 static void open_both(enum wh_job_verb verb, bool recursive, const char *const *paths)
 {
 	uint32_t count = 0;
@@ -200,6 +202,7 @@ static void open_both(enum wh_job_verb verb, bool recursive, const char *const *
 		.path_count = count,
 		.recursive = recursive,
 		.plain_names = true,
+		.links_inside = links_inside,
 		.mailbox = {.put = put_order, .take = take_status, .context = &rig},
 		.chunk_bytes = CHUNK_BYTES,
 		.free = &rig.back.free,
@@ -555,6 +558,29 @@ static void test_make_and_move(void)
 	uproot();
 }
 
+/* A link, and a folder that may have some, does not move to where it would lead further up. */
+static void test_links_stay_inside(void)
+{
+	plant();
+	links_inside = true;
+	run(WH_JOB_MAKE, true, (const char *[]){"x/y/z", NULL});
+	CU_ASSERT_FATAL(symlinkat("../../../x", rig.fd, "x/y/z/l") == 0);
+	run(WH_JOB_MOVE, false, (const char *[]){"x/y/z/l", "l", NULL});
+	CU_ASSERT(had_fault("x/y/z/l", EPERM) && is_there("x/y/z/l"));
+	run(WH_JOB_MOVE, false, (const char *[]){"x/y/z/l", "x/y/z/../../y/l", NULL});
+	CU_ASSERT(had_fault("x/y/z/l", EPERM) && is_there("x/y/z/l"));
+	run(WH_JOB_MOVE, false, (const char *[]){"x/y/z", "z", NULL});
+	CU_ASSERT(had_fault("x/y/z", EPERM) && is_there("x/y/z/l"));
+	run(WH_JOB_MOVE, false, (const char *[]){"x/y/z/l", "x/y/z/m", NULL});
+	CU_ASSERT(rig.faults == 0 && is_there("x/y/z/m"));
+	run(WH_JOB_MOVE, false, (const char *[]){"a/one", "one", NULL});
+	CU_ASSERT(rig.faults == 0 && is_there("one"));
+	links_inside = false;
+	run(WH_JOB_MOVE, false, (const char *[]){"x/y/z/m", "l", NULL});
+	CU_ASSERT(rig.faults == 0 && is_there("l"));
+	uproot();
+}
+
 static void test_ping(void)
 {
 	plant();
@@ -725,6 +751,7 @@ CU_TestInfo wh_tests[] = {
 	{"wildcards", test_wildcards},
 	{"remove wildcards", test_remove_wildcards},
 	{"make and move", test_make_and_move},
+	{"links stay inside", test_links_stay_inside},
 	{"ping", test_ping},
 	{"order", test_order},
 	{"many names", test_many},

@@ -392,10 +392,10 @@ static void test_in_the_way(const char *base)
 	CU_ASSERT(rig_failed(rig, 5, ENOTDIR, WH_DOING_CREATING));
 	CU_ASSERT(rig_failed(rig, 6, ENOTDIR, WH_DOING_CREATING));
 	CU_ASSERT(rig_failed(rig, 7, EISDIR, WH_DOING_CREATING));
-	CU_ASSERT(rig_failed(rig, 8, ENAMETOOLONG, WH_DOING_CREATING));
+	CU_ASSERT(rig_failed(rig, 8, ENAMETOOLONG, WH_DOING_PATH));
 	CU_ASSERT(rig_failed(rig, 9, EPERM, WH_DOING_PATH));
 	CU_ASSERT(rig_failed(rig, 10, EPERM, WH_DOING_PATH));
-	CU_ASSERT(rig_failed(rig, 12, ENAMETOOLONG, WH_DOING_CREATING));
+	CU_ASSERT(rig_failed(rig, 12, ENAMETOOLONG, WH_DOING_PATH));
 	CU_ASSERT(rig_result(rig, "file/below")->error == ENOTDIR);
 	CU_ASSERT(rig_holds_text(rig, "good", "y") && rig_holds_text(rig, "file", "x"));
 	CU_ASSERT(rig->totals.files == 1 && rig->totals.failed == 13);

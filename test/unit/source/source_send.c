@@ -57,6 +57,30 @@ static void no_change(void)
 }
 
 /* A small file that changes while it is read gets a second chance, and no third. */
+/*
+ * A file of /sys has fewer bytes than its status says, and that does not change: what memory had
+ * before is not sent as the rest.
+ */
+static void small_file_is_short(void)
+{
+	struct rig rig;
+
+	rig_init(&rig, MEMORY, 1 << 20, 4, 4);
+	add_file(&rig, "f", 1000, 1);
+	rig_open(&rig, "f");
+	read_fault.times = 100;
+	read_fault.error = 0;
+	read_fault.least = 5;
+	read_fault.after = 0;
+	rig_run(&rig, 0);
+	read_fault.times = 0;
+	read_fault.least = 0;
+	expect_done(&rig, 0, 0, 1);
+	CU_ASSERT_STRING_EQUAL(rig.faults, "f(16,reading (it changed meanwhile)) ");
+	CU_ASSERT_EQUAL(rig.entry_count, 0);
+	rig_free(&rig);
+}
+
 static void small_file_changes(void)
 {
 	static const struct {
@@ -233,6 +257,7 @@ static void lanes(void)
 
 CU_TestInfo wh_tests[] = {
 	{"packing", packing},
+	{"small file is short", small_file_is_short},
 	{"small file changes", small_file_changes},
 	{"faults", faults},
 	{"vanishing file", vanishing_file},
