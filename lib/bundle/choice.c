@@ -92,12 +92,14 @@ static size_t element(const char *pattern, unsigned char c, bool *matches)
 	}
 }
 
-/* Stars also match nothing. */
+/* Stars also match nothing. A place that is there has what is behind its stars already. */
 static void add_with_stars(struct places *places, const char *pattern, size_t at)
 {
-	add(places, at);
-	while (pattern[at] == '*')
-		add(places, ++at);
+	for (; !has(places, at); at++) {
+		add(places, at);
+		if (pattern[at] != '*')
+			break;
+	}
 }
 
 static size_t element_bytes(const char *pattern)

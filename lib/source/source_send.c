@@ -11,6 +11,9 @@
 /* Most files of other lanes, and names of a folder, skipped per poll. */
 #define ITEMS_PER_POLL 64
 
+/* Bytes of patterns times bytes of the paths that they are tried on, per poll. */
+#define MATCHING_PER_POLL ((size_t)1 << 20)
+
 /* Attempts to read a small file that changes meanwhile. */
 #define TRIES_MAX 2
 
@@ -398,18 +401,32 @@ static bool is_chosen(struct wh_source *source)
 	return false;
 }
 
+static size_t terms_bytes(const struct wh_choice *choice)
+{
+	size_t bytes = 1;
+
+	for (uint32_t i = 0; i < choice->terms; i++)
+		bytes += strlen(choice->term[i]);
+	return bytes;
+}
+
 /* Finds the next item of this lane. False: none in this poll. */
 static bool find_item(struct wh_source *source, uint32_t *items)
 {
+	size_t cost_of_byte = terms_bytes(&source->config.choice);
+	size_t cost = 0;
+
 	WH_ASSERT(source->item_fd < 0 && source->item_split == NULL);
 	if (find_segment(source))
 		return true;
-	while (!source->progress.walked && (*items)++ < ITEMS_PER_POLL) {
+	while (!source->progress.walked && cost < MATCHING_PER_POLL &&
+		(*items)++ < ITEMS_PER_POLL) {
 		wh_walk_next(source->walk, &source->item);
 		if (source->item.found == WH_WALK_END)
 			end_walk(source);
 		if (source->item.found == WH_WALK_NOTHING)
 			return false;
+		cost += cost_of_byte * source->item.path_bytes;
 		if (is_chosen(source) && is_ours(source))
 			return true;
 		source->item.found = WH_WALK_NOTHING;

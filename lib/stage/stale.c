@@ -26,6 +26,9 @@ struct search {
 
 static _Atomic bool stopped;
 
+/* One search of a single folder at a time: a peer may open as many jobs in a large one as it may. */
+static _Atomic bool searching;
+
 static bool is_dot(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
@@ -173,39 +176,43 @@ static void run_search(void *argument)
 	struct search *search = argument;
 
 	/* Per thread in Linux: does not compete with other work. */
-	if (search->below)
-		setpriority(PRIO_PROCESS, 0, 19);
+	setpriority(PRIO_PROCESS, 0, 19);
 	search_folder(search->fd, search, 0);
 	close(search->fd);
+	if (!search->below)
+		atomic_store(&searching, false);
 	free(search);
 }
 
-static void begin(int folder_fd, bool below, int64_t parts_s)
+/* False: it does not begin. */
+static bool begin(int folder_fd, bool below, int64_t parts_s)
 {
 	struct search *search = malloc(sizeof(*search));
 
 	WH_ASSERT(folder_fd >= 0);
 	if (search == NULL)
-		return;
+		return false;
 	search->below = below;
 	search->parts_s = parts_s;
 	search->fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (search->fd >= 0 && wh_background(run_search, search) == 0)
-		return;
+		return true;
 	if (search->fd >= 0)
 		close(search->fd);
 	free(search);
+	return false;
 }
 
 void wh_stale_remove_in(int folder_fd, int64_t parts_s)
 {
-	begin(folder_fd, false, parts_s);
+	if (!atomic_exchange(&searching, true) && !begin(folder_fd, false, parts_s))
+		atomic_store(&searching, false);
 }
 
 void wh_stale_remove_below(int root_fd, int64_t parts_s)
 {
 	atomic_store_explicit(&stopped, false, memory_order_relaxed);
-	begin(root_fd, true, parts_s);
+	(void)begin(root_fd, true, parts_s);
 }
 
 void wh_stale_stop(void)

@@ -4,7 +4,8 @@
 /*
  * Cleans up after dead processes: staging folders that nobody has locked, that we own and that
  * contain only files and links. They are found and removed in the background (file/background.h);
- * links are not followed. Without memory or a thread they remain until the next time.
+ * links are not followed. Without memory or a thread, or while another folder is searched, they
+ * remain until the next time.
  */
 
 #include <dirent.h>

@@ -86,6 +86,14 @@ static void test_cost(void)
 	CU_ASSERT_FALSE(wh_pattern_matches(pattern, path, sizeof(path), false));
 	path[sizeof(path) - 1] = 'b';
 	CU_ASSERT_TRUE(wh_pattern_matches(pattern, path, sizeof(path), false));
+
+	/* Stars in a row; were it of their square, this would take minutes. */
+	memset(pattern, '*', WH_PATTERN_BYTES_MAX - 2);
+	memcpy(pattern + WH_PATTERN_BYTES_MAX - 2, "/b", 3);
+	for (int i = 0; i < 100; i++)
+		CU_ASSERT_FALSE(wh_pattern_matches(pattern, path, sizeof(path), false));
+	path[sizeof(path) - 2] = '/';
+	CU_ASSERT_TRUE(wh_pattern_matches(pattern, path, sizeof(path), false));
 }
 
 static void test_wrong(void)

@@ -92,6 +92,25 @@ static void test_below(void)
 	remove_leftovers(true);
 }
 
+/* Many jobs that begin in a large folder: one of them searches it, or the next two. */
+static void test_one_at_a_time(void)
+{
+	struct folder folder = folder_new("/dev/shm");
+	uint32_t most = 0;
+	char name[16];
+
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		folder_put(&folder, name, "");
+	}
+	for (int i = 0; i < 50; i++) {
+		wh_stale_remove_in(folder.fd, INT64_MIN);
+		most = most > wh_background_count() ? most : wh_background_count();
+	}
+	CU_ASSERT(most >= 1 && most <= 2);
+	folder_free(&folder);
+}
+
 /* A folder deep down, one behind a link, and one of somebody else's. */
 static void test_limits(void)
 {
@@ -173,6 +192,7 @@ static void test_parts(void)
 CU_TestInfo wh_tests[] = {
 	{"in a folder", test_in},
 	{"below a folder", test_below},
+	{"one at a time", test_one_at_a_time},
 	{"how far it goes", test_limits},
 	{"parts that nobody knows", test_parts},
 	CU_TEST_INFO_NULL,
