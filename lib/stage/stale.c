@@ -26,7 +26,7 @@ struct search {
 
 static _Atomic bool stopped;
 
-/* One search of a single folder at a time: a peer may open as many jobs in a large one as it may. */
+/* One search of a single folder at a time, since peers begin as many jobs in a large one. */
 static _Atomic bool searching;
 
 static bool is_dot(const char *name)

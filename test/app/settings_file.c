@@ -79,7 +79,8 @@ static const struct line_case line_cases[] = {
 	{"[address]\naddress = 10.0.0.1/8,10.0.0.2/8,10.0.0.3/8\naddress = 10.0.0.4/8,10.0.0.5/8\n",
 		3, "address = '10.0.0.4/8,10.0.0.5/8' is one address too many; "},
 	{"[port]\nport = 0000:01:00.0, 0000:02:00.0\n", 2,
-		"seems to be several ports: each has a line, or --port, of its own; "},
+		"port = '0000:01:00.0, 0000:02:00.0' seems to be several ports: each has a line, "
+		"or --port, of its own; "},
 	{"[port]\nport = a\nport = b\nport = c\nport = d\nport = e\n", 6,
 		"port = 'e' is a fifth port, and four are the limit; "},
 

@@ -441,7 +441,7 @@ static int count_piece(void *context, const char *list, const char *sums)
 static void names_that_cannot_be_read(void)
 {
 	const struct wh_pieces_how how = {.host = "h", .names = 10, .chars = 1000};
-	struct wh_plan plan = {.json = json_pack("{s:i}", "shards", 8)};
+	struct wh_plan plan = {.json = json_pack("{s:[n,n,n,n,n,n,n,n]}", "shards")};
 	struct tree tree;
 	uint32_t pieces = 0;
 
