@@ -58,6 +58,39 @@ void wh_blocks_repay(const struct wh_blocks_account *account, uint64_t *charged)
 	*charged = 0;
 }
 
+/* Of that much in use. */
+static uint64_t charged_bytes(const struct wh_blocks_memory *memory, uint64_t bytes)
+{
+	return bytes - wh_min_u64(bytes, memory->free_bytes);
+}
+
+bool wh_blocks_memory_take(struct wh_blocks_memory *memory, uint64_t bytes)
+{
+	const struct wh_blocks_account *account = memory->account;
+	uint64_t more =
+		charged_bytes(memory, memory->bytes + bytes) - charged_bytes(memory, memory->bytes);
+
+	if (more > 0 && account != NULL && account->take != NULL &&
+		!account->take(account->context, more))
+		return false;
+	memory->bytes += bytes;
+	return true;
+}
+
+void wh_blocks_memory_give(struct wh_blocks_memory *memory, uint64_t bytes)
+{
+	const struct wh_blocks_account *account = memory->account;
+	uint64_t before = charged_bytes(memory, memory->bytes);
+
+	WH_ASSERT(bytes <= memory->bytes);
+	memory->bytes -= bytes;
+
+	uint64_t less = before - charged_bytes(memory, memory->bytes);
+
+	if (less > 0 && account != NULL && account->give != NULL)
+		account->give(account->context, less);
+}
+
 uint64_t wh_block_bytes(uint64_t size_bytes)
 {
 	uint64_t block_bytes = WH_BLOCK_BYTES_MIN;

@@ -37,6 +37,20 @@ struct wh_blocks_account {
 bool wh_blocks_charge(const struct wh_blocks_account *account, uint32_t blocks, uint64_t *charged);
 void wh_blocks_repay(const struct wh_blocks_account *account, uint64_t *charged);
 
+/*
+ * Memory that grows step by step: what is beyond its first bytes is charged, so that there is some
+ * even for a peer whose memory is in use.
+ */
+struct wh_blocks_memory {
+	const struct wh_blocks_account *account; /* NULL: unlimited */
+	uint64_t free_bytes;
+	uint64_t bytes; /* in use, 0 at first */
+};
+
+/* take, before memory is allocated: false, and nothing is taken, beyond the peer's limit. */
+bool wh_blocks_memory_take(struct wh_blocks_memory *memory, uint64_t bytes);
+void wh_blocks_memory_give(struct wh_blocks_memory *memory, uint64_t bytes);
+
 struct wh_blocks;
 
 /* The next three duplicate the descriptor. NULL: no memory, descriptor or thread. */

@@ -99,7 +99,7 @@ struct wh_sink_config {
 	int pipe_fd;
 	struct wh_choice choice;          /* what to do with existing files */
 	uint64_t block_seed;              /* of digests of blocks, as at the source */
-	struct wh_blocks_account account; /* charged for lists of digests */
+	struct wh_blocks_account account; /* charged for lists of digests, names */
 	uint64_t hz;                      /* frequency of now_tsc */
 	uint32_t chunk_bytes;             /* of the bundle */
 	uint64_t first_chunk;             /* number of the bundle's first chunk */

@@ -383,7 +383,8 @@ static int32_t begin(struct wh_sink *sink)
 	if (!top && strays->tops == 0)
 		return 0;
 	rc = wh_walk_open(&strays->walk, sink->anchor_fd,
-		top ? whole : (const char *const *)strays->top, top ? 1 : strays->tops, true);
+		top ? whole : (const char *const *)strays->top, top ? 1 : strays->tops, true,
+		&sink->config.account);
 	if (rc != 0)
 		strays->error = -rc;
 	else if (!top)

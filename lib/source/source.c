@@ -131,8 +131,8 @@ const struct wh_source_progress *wh_source_progress(const struct wh_source *sour
 static int open_walk(const struct wh_source *source, struct wh_walk **walk)
 {
 	const struct wh_source_config *config = &source->config;
-	int error = wh_walk_open(
-		walk, config->root_fd, config->paths, config->path_count, config->recursive);
+	int error = wh_walk_open(walk, config->root_fd, config->paths, config->path_count,
+		config->recursive, &config->account);
 
 	if (error == 0 && wh_choice_has(&config->choice, WH_CHOICE_RELATIVE))
 		wh_walk_keep_paths(*walk);

@@ -85,7 +85,7 @@ struct wh_source_config {
 	/* If the sink verified less than this, files are sent from their beginning. */
 	enum wh_resume resume;
 	uint64_t block_seed;              /* of digests of blocks, as at the sink */
-	struct wh_blocks_account account; /* charged for lists of digests */
+	struct wh_blocks_account account; /* charged for lists of digests, names */
 	uint64_t extent_bytes_max;        /* 0: WH_SOURCE_EXTENT_BYTES, at least a chunk */
 	struct wh_rings *rings;           /* of the process; NULL: it creates its own */
 	uint32_t chunk_bytes;

@@ -67,6 +67,7 @@ struct wh_walk {
 	uint32_t depth; /* folders open or to be reopened */
 	uint32_t folder_room;
 	struct folder *folders;
+	struct wh_blocks_memory memory; /* of the folders and their names */
 	char path[WH_PATH_BYTES_MAX + 1 + NAME_MAX + 2];
 	struct wh_walk_item held;
 	size_t prefix_bytes;                /* of its path, the beginning of `prefix` */
@@ -74,8 +75,30 @@ struct wh_walk {
 	uint8_t piece[PIECE_BYTES] __attribute__((aligned(_Alignof(struct dirent64))));
 };
 
+static void free_names(struct wh_walk *walk, struct folder *folder)
+{
+	wh_blocks_memory_give(&walk->memory, folder->names_room +
+						     folder->order_room * sizeof(folder->order[0]) +
+						     folder->run_room * sizeof(folder->runs[0]));
+	free(folder->names);
+	free(folder->order);
+	free(folder->runs);
+	*folder = (struct folder){.fd = folder->fd};
+}
+
+/* Rather than refusing it frees what folders that were left have passed on. */
+static bool take_memory(struct wh_walk *walk, uint64_t bytes)
+{
+	if (wh_blocks_memory_take(&walk->memory, bytes))
+		return true;
+	for (uint32_t i = walk->depth; i < walk->folder_room; i++)
+		free_names(walk, &walk->folders[i]);
+	return wh_blocks_memory_take(&walk->memory, bytes);
+}
+
 /* Ensures room for `count` elements; false: no memory. */
-static bool reserve(void **memory, size_t *room, size_t count, size_t element_bytes)
+static bool reserve(
+	struct wh_walk *walk, void **memory, size_t *room, size_t count, size_t element_bytes)
 {
 	size_t wanted = *room == 0 ? 64 : *room;
 
@@ -84,10 +107,17 @@ static bool reserve(void **memory, size_t *room, size_t count, size_t element_by
 	while (wanted < count)
 		wanted *= 2;
 
+	uint64_t more_bytes = (wanted - *room) * element_bytes;
+
+	if (!take_memory(walk, more_bytes))
+		return false;
+
 	void *more = realloc(*memory, wanted * element_bytes);
 
-	if (more == NULL)
+	if (more == NULL) {
+		wh_blocks_memory_give(&walk->memory, more_bytes);
 		return false;
+	}
 	WH_ASSERT(wanted >= count);
 	*memory = more;
 	*room = wanted;
@@ -130,7 +160,7 @@ static int enter(struct wh_walk *walk, int fd, struct stat *status)
 
 	if (fstat(fd, status) != 0)
 		error = -errno;
-	else if (!reserve(&folders, &room, walk->depth + 1, sizeof(struct folder)))
+	else if (!reserve(walk, &folders, &room, walk->depth + 1, sizeof(struct folder)))
 		error = -ENOMEM;
 	if (error < 0) {
 		close(fd);
@@ -160,14 +190,6 @@ static int enter(struct wh_walk *walk, int fd, struct stat *status)
 	folder->pattern = NULL;
 	folder->names_bytes = folder->order_count = folder->run_count = 0;
 	return 0;
-}
-
-static void free_names(struct folder *folder)
-{
-	free(folder->names);
-	free(folder->order);
-	free(folder->runs);
-	*folder = (struct folder){.fd = folder->fd};
 }
 
 /* Reopens the parent folder by way of this one; it must still be the same. */
@@ -202,7 +224,7 @@ static void leave(struct wh_walk *walk)
 		close(folder->fd);
 	folder->fd = -1;
 	if (folder->names_room > NAMES_KEPT_BYTES)
-		free_names(folder);
+		free_names(walk, folder);
 	walk->depth--;
 }
 
@@ -224,16 +246,16 @@ static bool is_dots(const char *name)
 }
 
 /* 0 or a positive errno. */
-static int add_name(struct folder *folder, const struct dirent64 *entry)
+static int add_name(struct wh_walk *walk, struct folder *folder, const struct dirent64 *entry)
 {
 	size_t bytes = strlen(entry->d_name) + 2;
 
 	if (folder->names_bytes + bytes > UINT32_MAX)
 		return EOVERFLOW;
-	if (!reserve(
-		    (void **)&folder->names, &folder->names_room, folder->names_bytes + bytes, 1) ||
-		!reserve((void **)&folder->order, &folder->order_room, folder->order_count + 1,
-			sizeof(folder->order[0])))
+	if (!reserve(walk, (void **)&folder->names, &folder->names_room,
+		    folder->names_bytes + bytes, 1) ||
+		!reserve(walk, (void **)&folder->order, &folder->order_room,
+			folder->order_count + 1, sizeof(folder->order[0])))
 		return ENOMEM;
 	folder->names[folder->names_bytes] = (char)entry->d_type;
 	memcpy(folder->names + folder->names_bytes + 1, entry->d_name, bytes - 1);
@@ -243,13 +265,13 @@ static int add_name(struct folder *folder, const struct dirent64 *entry)
 }
 
 /* Sorts names from index `first` on into a run. 0 or a positive errno. */
-static int add_run(struct folder *folder, uint32_t first)
+static int add_run(struct wh_walk *walk, struct folder *folder, uint32_t first)
 {
 	uint32_t end = (uint32_t)folder->order_count;
 
 	if (first == end)
 		return 0;
-	if (!reserve((void **)&folder->runs, &folder->run_room, folder->run_count + 1,
+	if (!reserve(walk, (void **)&folder->runs, &folder->run_room, folder->run_count + 1,
 		    sizeof(folder->runs[0])))
 		return ENOMEM;
 	qsort_r(folder->order + first, end - first, sizeof(folder->order[0]), compare_names,
@@ -295,11 +317,11 @@ static void read_piece(struct wh_walk *walk, struct folder *folder)
 
 		if (!is_dots(entry->d_name) &&
 			!wh_looks_like_staging(entry->d_name, strlen(entry->d_name)))
-			error = add_name(folder, entry);
+			error = add_name(walk, folder, entry);
 		at += entry->d_reclen;
 	}
 
-	int run_error = add_run(folder, first);
+	int run_error = add_run(walk, folder, first);
 
 	if (error == 0)
 		error = run_error;
@@ -722,7 +744,7 @@ int wh_walk_open_link(const struct wh_walk *walk, const struct wh_walk_item *ite
 }
 
 int wh_walk_open(struct wh_walk **walk, int root_fd, const char *const *paths, uint32_t path_count,
-	bool recursive)
+	bool recursive, const struct wh_blocks_account *account)
 {
 	struct wh_walk *made = malloc(sizeof(*made));
 
@@ -734,6 +756,7 @@ int wh_walk_open(struct wh_walk **walk, int root_fd, const char *const *paths, u
 		.paths = paths,
 		.path_count = path_count,
 		.recursive = recursive,
+		.memory = {.account = account, .free_bytes = WH_WALK_FREE_BYTES},
 	};
 	*walk = made;
 	return 0;
@@ -752,8 +775,10 @@ void wh_walk_close(struct wh_walk *walk)
 	for (uint32_t i = 0; i < walk->folder_room; i++) {
 		if (walk->folders[i].fd >= 0)
 			close(walk->folders[i].fd);
-		free_names(&walk->folders[i]);
+		free_names(walk, &walk->folders[i]);
 	}
+	wh_blocks_memory_give(&walk->memory, walk->folder_room * sizeof(walk->folders[0]));
+	WH_ASSERT(walk->memory.bytes == 0);
 	free(walk->folders);
 	free(walk);
 }

@@ -25,6 +25,10 @@
  *
  * A step reads some 250 names of a folder, or returns the next item. WH_WALK_OPEN folders on the
  * current path stay open; others are reopened from below on the way back.
+ *
+ * The names of all folders on the current path are in memory, and charged beyond the first
+ * WH_WALK_FREE_BYTES. A folder for whose names there is no more memory is a fault after those that
+ * were read.
  */
 
 #include <stdbool.h>
@@ -33,9 +37,13 @@
 #include <sys/stat.h>
 
 #include "bundle/record.h"
+#include "file/blocks.h"
 #include "source/given.h"
 
 #define WH_WALK_OPEN 32
+
+/* Room for some two thousand short names. */
+#define WH_WALK_FREE_BYTES (UINT64_C(64) << 10)
 
 enum wh_walk_found {
 	WH_WALK_NOTHING = 0, /* in this step */
@@ -64,9 +72,12 @@ struct wh_walk_item {
 
 struct wh_walk;
 
-/* root_fd: see struct wh_source_config. 0 or -ENOMEM. The strings must outlive it. */
+/*
+ * root_fd: see struct wh_source_config. 0 or -ENOMEM. The strings must outlive it, as must the
+ * account; NULL: unlimited.
+ */
 int wh_walk_open(struct wh_walk **walk, int root_fd, const char *const *paths, uint32_t path_count,
-	bool recursive);
+	bool recursive, const struct wh_blocks_account *account);
 /* Whether the only path, which has a wildcard, is the name of something that exists. */
 bool wh_walk_is_as_given(const struct wh_walk *walk);
 /* Before the first step: names in the bundle are whole given paths. */

@@ -262,7 +262,7 @@ static void scan_in_order(const struct tree *tree, uint32_t names, uint32_t name
 	const char *given[] = {path, path};
 
 	snprintf(path, sizeof(path), "%s/a", tree->root);
-	CU_ASSERT_EQUAL(wh_walk_open(&in_order.walk, -1, given, 2, true), 0);
+	CU_ASSERT_EQUAL(wh_walk_open(&in_order.walk, -1, given, 2, true, NULL), 0);
 	CU_ASSERT_EQUAL(wh_fleet_scan(trees, 2, see_next, &in_order, &totals),
 		names < names_max ? -1 : WH_EXIT_OTHER);
 	CU_ASSERT_EQUAL(in_order.names, names);

@@ -162,7 +162,45 @@ static void test_copy(void)
 	folder_free(&folder);
 }
 
+static bool take(void *context, uint64_t bytes)
+{
+	uint64_t *left = context;
+
+	if (bytes > *left)
+		return false;
+	*left -= bytes;
+	return true;
+}
+
+static void give(void *context, uint64_t bytes)
+{
+	*(uint64_t *)context += bytes;
+}
+
+/* What is beyond the first bytes is charged, in both directions, and nothing if it is refused. */
+static void test_memory(void)
+{
+	uint64_t left = 100;
+	const struct wh_blocks_account account = {take, give, &left};
+	struct wh_blocks_memory memory = {.account = &account, .free_bytes = 10};
+	struct wh_blocks_memory unlimited = {.account = NULL};
+
+	CU_ASSERT(wh_blocks_memory_take(&memory, 8) && left == 100);
+	CU_ASSERT(wh_blocks_memory_take(&memory, 8) && left == 94);
+	CU_ASSERT(!wh_blocks_memory_take(&memory, 95) && left == 94 && memory.bytes == 16);
+	CU_ASSERT(wh_blocks_memory_take(&memory, 94) && left == 0);
+	wh_blocks_memory_give(&memory, 99);
+	CU_ASSERT(left == 99 && memory.bytes == 11);
+	wh_blocks_memory_give(&memory, 2);
+	CU_ASSERT(left == 100 && memory.bytes == 9);
+	wh_blocks_memory_give(&memory, 9);
+	CU_ASSERT(left == 100 && memory.bytes == 0);
+	CU_ASSERT(wh_blocks_memory_take(&unlimited, UINT64_C(1) << 60));
+	wh_blocks_memory_give(&unlimited, UINT64_C(1) << 60);
+}
+
 CU_TestInfo wh_tests[] = {
+	{"memory", test_memory},
 	{"lengths", test_lengths},
 	{"list", test_list},
 	{"compare", test_compare},

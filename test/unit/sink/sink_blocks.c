@@ -6,6 +6,7 @@
 
 #include "bundle_job.h"
 #include "file/blocks.h"
+#include "file/purse.h"
 #include "free_room.h"
 
 const char wh_suite_name[] = "sink_blocks";
@@ -39,29 +40,7 @@ struct pair {
 static struct pair pair;
 static uint32_t more_wishes;
 
-/* What an end may have of memory for lists, has, and had at most. */
-static struct purse {
-	uint64_t most, now, peak;
-} purses[2];
-
-static bool take(void *context, uint64_t bytes)
-{
-	struct purse *purse = context;
-
-	if (purse->now + bytes > purse->most)
-		return false;
-	purse->now += bytes;
-	purse->peak = purse->now > purse->peak ? purse->now : purse->peak;
-	return true;
-}
-
-static void give(void *context, uint64_t bytes)
-{
-	struct purse *purse = context;
-
-	CU_ASSERT(purse->now >= bytes);
-	purse->now -= bytes;
-}
+static struct purse purses[2]; /* of source and sink */
 
 static void plant(const char *base)
 {
@@ -96,7 +75,7 @@ static void begin(uint32_t lanes)
 	pair.job.split_bytes_min = lanes > 1 ? BLOCK : 0;
 	pair.job.extent_bytes_max = 4 * BLOCK;
 	for (int i = 0; i < 2; i++)
-		pair.job.accounts[i] = (struct wh_blocks_account){take, give, &purses[i]};
+		pair.job.accounts[i] = purse_account(&purses[i]);
 	open_lanes(&pair.job, lanes, pair.paths, &pair.to);
 }
 

@@ -39,7 +39,7 @@ static const char *list_by(
 	size_t at = 0;
 
 	listing[0] = '\0';
-	CU_ASSERT_EQUAL_FATAL(wh_walk_open(&walk, root_fd, paths, count, recursive), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_walk_open(&walk, root_fd, paths, count, recursive, NULL), 0);
 	if (whole)
 		wh_walk_keep_paths(walk);
 	for (int i = 0; i < STEPS_MAX && next_item(walk, &item); i++) {
@@ -351,7 +351,7 @@ static void large_folder(void)
 		CU_ASSERT_FATAL(mknodat(tree.fd, name, S_IFREG | 0644, 0) == 0);
 	}
 	paths[0] = tree_path(&tree, ".");
-	CU_ASSERT_EQUAL_FATAL(wh_walk_open(&walk, -1, paths, 1, true), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_walk_open(&walk, -1, paths, 1, true, NULL), 0);
 	for (int i = 0; i < STEPS_MAX; i++) {
 		wh_walk_next(walk, &item);
 		if (item.found == WH_WALK_END)
@@ -396,7 +396,7 @@ static void deep_tree(void)
 	}
 	close(fd);
 	paths[0] = tree_path(&tree, ".");
-	CU_ASSERT_EQUAL_FATAL(wh_walk_open(&walk, -1, paths, 1, true), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_walk_open(&walk, -1, paths, 1, true, NULL), 0);
 	for (int i = 0; i < STEPS_MAX && next_item(walk, &item); i++) {
 		CU_ASSERT_FATAL(item.found != WH_WALK_FAULT);
 		folders += item.found == WH_WALK_FOLDER;
@@ -481,7 +481,7 @@ static void changes_meanwhile(void)
 	tree_file(&tree, "d/a", "a", 1);
 	tree_file(&tree, "d/b", "b", 1);
 	paths[0] = tree_path(&tree, "d");
-	CU_ASSERT_EQUAL_FATAL(wh_walk_open(&walk, -1, paths, 1, true), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_walk_open(&walk, -1, paths, 1, true, NULL), 0);
 	next_item(walk, &item);
 	CU_ASSERT_EQUAL(item.found, WH_WALK_FOLDER);
 	CU_ASSERT_EQUAL(item.status.st_mode & 07777, 0755);
@@ -526,7 +526,7 @@ static void moved_meanwhile(void)
 		tree_file(&tree, away, "e", 1);
 	}
 	paths[0] = tree_path(&tree, "d");
-	CU_ASSERT_EQUAL_FATAL(wh_walk_open(&walk, -1, paths, 1, true), 0);
+	CU_ASSERT_EQUAL_FATAL(wh_walk_open(&walk, -1, paths, 1, true, NULL), 0);
 	do
 		next_item(walk, &item);
 	while (item.found == WH_WALK_FOLDER && item.path_bytes < 2 * DEPTH - 1);

@@ -155,7 +155,7 @@ static void read_folder(const struct wh_tree_ahead *ahead, struct ahead_folder *
 		snprintf(path, sizeof(path), "%s%s/.", ahead->above, folder->path);
 		given = path;
 	}
-	folder->is_short = wh_walk_open(&walk, -1, &given, 1, true) != 0;
+	folder->is_short = wh_walk_open(&walk, -1, &given, 1, true, NULL) != 0;
 	while (!folder->is_short) {
 		wh_walk_next(walk, &item);
 		if (item.found == WH_WALK_END)
