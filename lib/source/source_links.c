@@ -14,6 +14,12 @@
 #define FILES_MAX (UINT32_C(1) << 20)
 #define TEXTS_MAX (UINT32_C(256) << 20)
 
+/* Not charged: some hundreds of files. */
+#define FREE_BYTES (UINT64_C(64) << 10)
+
+/* Of malloc(3) and tsearch(3) for each path. */
+#define BESIDE_BYTES 48
+
 struct file {
 	dev_t device;
 	ino_t inode;
@@ -31,7 +37,7 @@ struct wh_source_links {
 	struct name *first;
 	struct name **end;
 	uint32_t count;
-	size_t bytes;
+	struct wh_blocks_memory memory;
 };
 
 static int compare(const void *left, const void *right)
@@ -58,20 +64,26 @@ bool wh_source_knows_link(const struct wh_source *source, const struct stat *sta
 	return find(source, status) != NULL;
 }
 
+static size_t whole_bytes(size_t head_bytes, size_t path_bytes)
+{
+	return head_bytes + path_bytes + 1 + BESIDE_BYTES;
+}
+
 /* Memory for one more path. NULL: none. */
 static void *take_room(struct wh_source_links *links, size_t head_bytes, size_t path_bytes)
 {
-	size_t bytes = head_bytes + path_bytes + 1;
+	size_t bytes = whole_bytes(head_bytes, path_bytes);
 
-	if (links->count == FILES_MAX || links->bytes + bytes > TEXTS_MAX)
+	if (links->count == FILES_MAX || links->memory.bytes + bytes > TEXTS_MAX ||
+		!wh_blocks_memory_take(&links->memory, bytes))
 		return NULL;
 
-	void *made = calloc(1, bytes);
+	void *made = calloc(1, head_bytes + path_bytes + 1);
 
-	if (made != NULL) {
+	if (made != NULL)
 		links->count++;
-		links->bytes += bytes;
-	}
+	else
+		wh_blocks_memory_give(&links->memory, bytes);
 	return made;
 }
 
@@ -85,8 +97,11 @@ static void remember(struct wh_source *source, const struct stat *status)
 	file->device = status->st_dev;
 	file->inode = status->st_ino;
 	memcpy(file->path, item->path, item->path_bytes);
-	if (tsearch(file, &source->links->files, compare) == NULL)
+	if (tsearch(file, &source->links->files, compare) == NULL) {
+		wh_blocks_memory_give(
+			&source->links->memory, whole_bytes(sizeof(*file), item->path_bytes));
 		free(file);
+	}
 }
 
 bool wh_source_defer_link(struct wh_source *source, const struct stat *status)
@@ -101,6 +116,8 @@ bool wh_source_defer_link(struct wh_source *source, const struct stat *status)
 		if (source->links == NULL)
 			return false;
 		source->links->end = &source->links->first;
+		source->links->memory = (struct wh_blocks_memory){
+			.account = &source->config.account, .free_bytes = FREE_BYTES};
 	}
 
 	const struct file *file = find(source, status);
@@ -146,6 +163,7 @@ void wh_source_drop_link(struct wh_source *source)
 	links->first = name->next;
 	if (links->first == NULL)
 		links->end = &links->first;
+	wh_blocks_memory_give(&links->memory, whole_bytes(sizeof(*name), strlen(name->path)));
 	free(name);
 }
 
@@ -156,5 +174,6 @@ void wh_source_free_links(struct wh_source *source)
 	while (source->links->first != NULL)
 		wh_source_drop_link(source);
 	tdestroy(source->links->files, free);
+	wh_blocks_memory_give(&source->links->memory, source->links->memory.bytes);
 	free(source->links);
 }

@@ -60,6 +60,7 @@ struct rig {
 	bool holds_ready; /* leaves what comes in the FIFO */
 	uint32_t wishes;  /* of the source's choice */
 	bool asks_first;
+	struct wh_blocks_account account;
 
 	/* What came. */
 	uint64_t next_chunk;
@@ -148,6 +149,7 @@ static inline void rig_open_lane(
 		.lanes = lanes,
 		.chunk_bytes = rig->chunk_bytes,
 		.asks_first = rig->asks_first,
+		.account = rig->account,
 		.first_chunk = RIG_FIRST,
 		.free = &rig->free,
 		.ready = &rig->ready,
