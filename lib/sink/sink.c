@@ -174,6 +174,7 @@ static void set_up(struct wh_sink *sink)
 	wh_beneath_init(&sink->beneath, sink->anchor_fd);
 	set_up_room(sink);
 	wh_sink_keep_init(sink);
+	wh_strays_init(&sink->strays, &sink->config.account);
 	sink->intake.number = config->first_chunk;
 	sink->keeps = config->choice.wishes & config->rules.keeps & WH_CHOICE_KEEPS;
 	/* A hard link names a file that need not have come with the bundle. */

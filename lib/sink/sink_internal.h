@@ -257,6 +257,7 @@ struct wh_strays {
 	bool is_sorted;
 	char **top; /* folders of the bundle that are in no other; they are searched */
 	uint32_t tops;
+	size_t top_room;
 	char first[NAME_MAX + 1]; /* first component of entries, if the target replaces it */
 	struct wh_walk *walk;
 	/* Strays found. A folder's path ends with '/' and precedes those of its contents. */
@@ -270,6 +271,7 @@ struct wh_strays {
 	size_t opens;
 	size_t opens_staying;
 	size_t open_room;
+	struct wh_blocks_memory memory; /* of all but `known`, which has a limit of its own */
 };
 
 /* Phases of a sink until its end. */
@@ -614,6 +616,7 @@ bool wh_sink_finish_folder(struct wh_sink *sink);
 void wh_sink_note_name(
 	struct wh_sink *sink, const char *path, size_t path_bytes, enum wh_entry_kind kind);
 int32_t wh_sink_clear(struct wh_sink *sink);
+void wh_strays_init(struct wh_strays *strays, const struct wh_blocks_account *account);
 void wh_strays_free(struct wh_strays *strays);
 
 /* sink_entry.c */

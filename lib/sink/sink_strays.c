@@ -20,6 +20,12 @@
 /* Most folders that are searched: given paths, or contents of a given folder. */
 #define TOPS_MAX 4096
 
+/* Not charged: some hundreds of strays. */
+#define FREE_BYTES (UINT64_C(64) << 10)
+
+/* Of malloc(3) for each path. */
+#define BESIDE_BYTES 16
+
 static bool is_wished(const struct wh_sink *sink)
 {
 	return wh_choice_has(&sink->config.choice, WH_CHOICE_DELETE) && !sink->config.is_pipe;
@@ -67,14 +73,62 @@ static void note_number(struct wh_sink *sink, uint64_t number)
 	strays->known[strays->known_count++] = number;
 }
 
+/* A copy of the path with `more` behind it. NULL: no memory. */
+static char *keep_path(
+	struct wh_strays *strays, const char *path, size_t path_bytes, const char *more)
+{
+	size_t bytes = path_bytes + strlen(more) + 1;
+	char *kept;
+
+	if (!wh_blocks_memory_take(&strays->memory, bytes + BESIDE_BYTES))
+		return NULL;
+	kept = malloc(bytes);
+	if (kept == NULL) {
+		wh_blocks_memory_give(&strays->memory, bytes + BESIDE_BYTES);
+		return NULL;
+	}
+	memcpy(kept, path, path_bytes);
+	strcpy(kept + path_bytes, more);
+	return kept;
+}
+
+/* NULL is allowed. */
+static void drop_path(struct wh_strays *strays, char *kept)
+{
+	if (kept != NULL)
+		wh_blocks_memory_give(&strays->memory, strlen(kept) + 1 + BESIDE_BYTES);
+	free(kept);
+}
+
+/* Room for one more element. */
+static bool make_room(
+	struct wh_strays *strays, void *elements, size_t *room, size_t count, size_t bytes)
+{
+	size_t wanted = *room == 0 ? 64 : 2 * *room;
+	uint64_t more_bytes = (wanted - *room) * bytes;
+	void *more;
+
+	if (count < *room)
+		return true;
+	if (!wh_blocks_memory_take(&strays->memory, more_bytes))
+		return false;
+	more = realloc(*(void **)elements, wanted * bytes);
+	if (more == NULL) {
+		wh_blocks_memory_give(&strays->memory, more_bytes);
+		return false;
+	}
+	*(void **)elements = more;
+	*room = wanted;
+	return true;
+}
+
 static void note_top(struct wh_strays *strays, const char *path, size_t path_bytes)
 {
-	if (strays->top == NULL)
-		strays->top = calloc(TOPS_MAX, sizeof(strays->top[0]));
+	char *name = NULL;
 
-	char *name =
-		strays->top != NULL && strays->tops < TOPS_MAX ? strndup(path, path_bytes) : NULL;
-
+	if (strays->tops < TOPS_MAX && make_room(strays, &strays->top, &strays->top_room,
+					       strays->tops, sizeof(strays->top[0])))
+		name = keep_path(strays, path, path_bytes, "");
 	if (name != NULL)
 		strays->top[strays->tops++] = name;
 	else
@@ -160,39 +214,20 @@ static bool is_chosen(const struct wh_sink *sink, const struct wh_walk_item *ite
 	       wh_choice_takes_file(choice, &status);
 }
 
-/* Room for one more element. */
-static bool make_room(void *memory, size_t *room, size_t count, size_t bytes)
-{
-	size_t wanted = *room == 0 ? 64 : 2 * *room;
-	void *more;
-
-	if (count < *room)
-		return true;
-	more = realloc(*(void **)memory, wanted * bytes);
-	if (more == NULL)
-		return false;
-	*(void **)memory = more;
-	*room = wanted;
-	return true;
-}
-
 static void add_stray(struct wh_strays *strays, const struct wh_walk_item *item)
 {
 	char *path = NULL;
 
-	if (!make_room(&strays->path, &strays->room, strays->count, sizeof(strays->path[0])) ||
-		!make_room(&strays->open, &strays->open_room, strays->opens,
-			sizeof(strays->open[0]))) {
-		strays->error = ENOMEM;
-		return;
-	}
-	path = malloc(item->path_bytes + sizeof("/"));
+	if (make_room(
+		    strays, &strays->path, &strays->room, strays->count, sizeof(strays->path[0])) &&
+		make_room(strays, &strays->open, &strays->open_room, strays->opens,
+			sizeof(strays->open[0])))
+		path = keep_path(strays, item->path, item->path_bytes,
+			item->found == WH_WALK_FOLDER ? "/" : "");
 	if (path == NULL) {
 		strays->error = ENOMEM;
 		return;
 	}
-	memcpy(path, item->path, item->path_bytes);
-	strcpy(path + item->path_bytes, item->found == WH_WALK_FOLDER ? "/" : "");
 	if (item->found == WH_WALK_FOLDER)
 		strays->open[strays->opens++] =
 			(struct wh_open_stray){strays->count, item->path_bytes};
@@ -219,7 +254,7 @@ static void stay(struct wh_strays *strays)
 	for (; strays->opens_staying < strays->opens; strays->opens_staying++) {
 		char **path = &strays->path[strays->open[strays->opens_staying].index];
 
-		free(*path);
+		drop_path(strays, *path);
 		*path = NULL;
 		strays->staying++;
 	}
@@ -365,7 +400,7 @@ static bool remove_last(struct wh_sink *sink)
 
 	if (stored != NULL && (!may_remove(sink) || !remove_stored(sink, stored)))
 		return false;
-	free(stored);
+	drop_path(strays, stored);
 	strays->count--;
 	return true;
 }
@@ -416,6 +451,11 @@ int32_t wh_sink_clear(struct wh_sink *sink)
 	return work;
 }
 
+void wh_strays_init(struct wh_strays *strays, const struct wh_blocks_account *account)
+{
+	strays->memory = (struct wh_blocks_memory){.account = account, .free_bytes = FREE_BYTES};
+}
+
 void wh_strays_free(struct wh_strays *strays)
 {
 	wh_walk_close(strays->walk);
@@ -423,6 +463,7 @@ void wh_strays_free(struct wh_strays *strays)
 		free(strays->top[i]);
 	while (strays->count > 0)
 		free(strays->path[--strays->count]);
+	wh_blocks_memory_give(&strays->memory, strays->memory.bytes);
 	free(strays->top);
 	free(strays->path);
 	free(strays->open);

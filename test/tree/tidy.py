@@ -46,7 +46,6 @@ PROVED_ELSEWHERE = {
     'lib/rpc/inflow.c': 'part of both ends of a remote operation: test/unit/rpc',
     'lib/rpc/match.c': 'part of a remote operation: test/unit/rpc',
     'lib/rpc/reader.c': 'the other end of a remote operation: test/unit/rpc',
-    'lib/sink/sink_strays.c': 'part of the sink: test/e2e/choice.py, deletes',
     'lib/sink/sink_tell.c': 'part of the sink: test/unit/sink',
     'lib/sink/sink_write.c': 'part of the sink: test/unit/sink',
     'lib/source/source_move.c': 'part of the source: test/e2e/choice.py, moves',

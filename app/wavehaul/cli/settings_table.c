@@ -580,7 +580,7 @@ const struct wh_setting wh_settings_table[] = {
 		.verbs = SERVE, SIZE(0, WH_BUFFERS_MAX_BYTES), .standard = "0", .argument = "SIZE",
 		.example = "256M",
 		.help = "memory that one peer may use at once, of --buffers, including tables\n"
-			"of its sessions and names of its folders; 0: three quarters"},
+			"of its sessions and lists of names; 0: three quarters"},
 	{KEY("limits", "peer_reserve"), FIELD(peer_reserve_bytes), .flag = "peer-reserve",
 		.verbs = SERVE, SIZE(0, RESERVE_MAX_BYTES), .standard = "16G", .argument = "SIZE",
 		.example = "100G",
