@@ -39,6 +39,11 @@ static const char *own_words(enum wh_doing doing, int error)
 		return doing == WH_DOING_KIND ? "is a pipe, a socket or a device; only files, "
 						"folders and symbolic links can be sent"
 					      : NULL;
+	case ENOMEM:
+		return doing == WH_DOING_LISTING
+			       ? "no memory for all names; raise --peer-memory or --buffers "
+				 "of the server, or transfer less at once"
+			       : NULL;
 	default:
 		return NULL;
 	}
