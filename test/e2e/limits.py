@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import socket
 import sys
 import time
@@ -47,6 +48,23 @@ def digest_takes_long(program, folder):
         report = json.loads(result.out)
         expect_equal('skipped', report['skipped'], 1)
         expect(result.seconds > 2, f'hashed within {result.seconds:.1f} s: no long wait')
+        pair.stop_server()
+
+
+def names_of_a_folder(program, folder):
+    """More than a peer may have memory for: told, and what else it gets is there."""
+    served = folder / 'served'
+    (served / 'd/wide').mkdir(parents=True)
+    for number in range(20000):
+        os.mknod(served / f'd/wide/{number:0250}')
+    (served / 'd/x').write_bytes(b'x')
+    with Pair(program, folder, server=('--buffers', '64M', '--peer-memory', '8M')) as pair:
+        result = pair.run('get', '-r', remote('d'), folder / 'got')
+        expect_status(result, PARTIAL)
+        expect_said(result, 'd/wide: at the other end: no memory for all names')
+        expect_equal('the file beside it', (folder / 'got/x').read_bytes(), b'x')
+        shutil.rmtree(served / 'd/wide')
+        expect_status(pair.run('get', '-r', remote('d'), folder / 'again'), OK)
         pair.stop_server()
 
 
@@ -315,6 +333,7 @@ CASES = [
     Case('audited', True, audited),
     Case('audited at a socket', True, audited_at_a_socket),
     Case('a log begins anew', True, log_begins_anew),
+    Case('names of a folder', False, names_of_a_folder),
     Case('places of a peer', True, places_of_a_peer),
     Case('digest takes long', False, digest_takes_long),
 ]
