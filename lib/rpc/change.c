@@ -15,72 +15,95 @@
 /* Reduced by the umask. */
 #define FOLDER_MODE 0777
 
-/* Creates one folder; 0 or a positive errno. */
-static int make_one(struct wh_rpc *rpc, const char *path, enum wh_doing *doing)
+/* Creates a folder in an open one; 0 or a positive errno. */
+static int make_in(struct wh_rpc *rpc, int above_fd, const char *name, enum wh_doing *doing)
 {
-	char name[NAME_MAX + 1];
-	int fd = wh_rpc_open_parent(rpc, path, O_PATH, name);
-	int error = fd < 0 ? -fd : wh_rpc_judge_name(rpc, name, strlen(name), doing);
+	int error = wh_rpc_judge_name(rpc, name, strlen(name), doing);
 
-	if (fd < 0)
-		*doing = WH_DOING_PATH;
-	if (error == 0 && mkdirat(fd, name, FOLDER_MODE) != 0) {
+	if (error == 0 && mkdirat(above_fd, name, FOLDER_MODE) != 0) {
 		error = errno;
 		*doing = WH_DOING_CREATING;
 	}
 	rpc->tally.done += error == 0;
+	return error;
+}
+
+/* The same, by a path. */
+static int make_one(struct wh_rpc *rpc, const char *path, enum wh_doing *doing)
+{
+	char name[NAME_MAX + 1];
+	int fd = wh_rpc_open_parent(rpc, path, O_PATH, name);
+	int error = fd < 0 ? -fd : make_in(rpc, fd, name, doing);
+
+	if (fd < 0)
+		*doing = WH_DOING_PATH;
 	if (fd >= 0)
 		close(fd);
 	return error;
 }
 
-/* 0: a folder of that path exists, perhaps by a link; or a positive errno. */
-static int look_for_folder(const struct wh_rpc *rpc, const char *path)
+/*
+ * The folder of that name, perhaps by a link; `path` leads there from the root, and is used where
+ * the way from the folder above leads up.
+ */
+static int enter(const struct wh_rpc *rpc, int above_fd, const char *name, const char *path)
 {
-	int fd = wh_beneath_resolve(rpc->config.root_fd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+	int fd = wh_beneath_resolve(above_fd, name, flags);
 
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 ? 0 : -fd;
+	return fd == -EXDEV ? wh_beneath_resolve(rpc->config.root_fd, path, flags) : fd;
 }
 
-/* Creates it if it does not exist. */
-static int need_folder(struct wh_rpc *rpc, const char *path, enum wh_doing *doing)
+/* Creates it if it does not exist, and enters it. A descriptor or a negative errno. */
+static int need_folder(
+	struct wh_rpc *rpc, int above_fd, const char *name, const char *path, enum wh_doing *doing)
 {
-	int error = look_for_folder(rpc, path);
+	int fd = enter(rpc, above_fd, name, path);
+	int error;
 
 	*doing = WH_DOING_PATH;
-	return error == ENOENT ? make_one(rpc, path, doing) : error;
+	if (fd != -ENOENT)
+		return fd;
+	error = make_in(rpc, above_fd, name, doing);
+	return error != 0 ? -error : enter(rpc, above_fd, name, path);
 }
 
-/* Creates missing folders above the last name, from the root downwards. */
-static int make_above(struct wh_rpc *rpc, const char *path, enum wh_doing *doing)
+/* Creates what is missing of the path, from the root downwards; 0 or a positive errno. */
+static int make_all(struct wh_rpc *rpc, const char *path, enum wh_doing *doing)
 {
-	char above[WH_PATH_BYTES_MAX + 1];
-	size_t bytes = strlen(path);
-	int error = 0;
+	char part[WH_PATH_BYTES_MAX + 1];
+	int fd = path[0] == '/' ? -EXDEV : rpc->config.root_fd;
 
-	WH_ASSERT(bytes < sizeof(above));
-	memcpy(above, path, bytes + 1);
-	for (char *slash = strchr(above, '/'); slash != NULL && error == 0;
-		slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (above[0] != '\0')
-			error = need_folder(rpc, above, doing);
-		*slash = '/';
+	*doing = WH_DOING_PATH;
+	WH_ASSERT(strlen(path) < sizeof(part));
+	strcpy(part, path);
+	for (char *name = part; fd >= 0 && name != NULL;) {
+		char *slash = strchr(name, '/');
+		int above_fd = fd;
+
+		if (slash != NULL)
+			*slash = '\0';
+		if (name[0] != '\0') {
+			fd = need_folder(rpc, above_fd, name, part, doing);
+			if (above_fd != rpc->config.root_fd)
+				close(above_fd);
+		}
+		if (slash != NULL)
+			*slash = '/';
+		name = slash != NULL ? slash + 1 : NULL;
 	}
-	return error;
+	if (fd >= 0 && fd != rpc->config.root_fd)
+		close(fd);
+	return fd < 0 ? -fd : 0;
 }
 
 void wh_rpc_make(struct wh_rpc *rpc)
 {
 	const char *path = wh_rpc_given(rpc);
 	enum wh_doing doing = WH_DOING_CREATING;
-	int error = rpc->config.recursive ? make_above(rpc, path, &doing) : 0;
+	int error =
+		rpc->config.recursive ? make_all(rpc, path, &doing) : make_one(rpc, path, &doing);
 
-	if (error == 0)
-		error = rpc->config.recursive ? need_folder(rpc, path, &doing)
-					      : make_one(rpc, path, &doing);
 	if (error != 0)
 		wh_rpc_tell_fault(rpc, "", error, doing);
 }

@@ -543,6 +543,10 @@ static void test_make_and_move(void)
 	run(WH_JOB_MAKE, true, (const char *[]){"new/er/est", "a/link/in", "a/away/x", NULL});
 	CU_ASSERT(is_there("new/er/est") && is_there("out/in"));
 	CU_ASSERT(rig.faults == 1 && had_fault("a/away/x", EXDEV));
+	run(WH_JOB_MAKE, true,
+		(const char *[]){"a/b/../../up//er/", "a/link/../out/side", "/x", NULL});
+	CU_ASSERT(is_there("up/er") && is_there("out/side"));
+	CU_ASSERT(rig.faults == 1 && had_fault("/x", EXDEV));
 
 	run(WH_JOB_MOVE, false, (const char *[]){"a/one", "a/uno", NULL});
 	CU_ASSERT(rig.faults == 0 && is_there("a/uno") && !is_there("a/one"));
