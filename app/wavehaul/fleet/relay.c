@@ -220,6 +220,11 @@ static void watch_begin(struct watch *watch, const struct wh_relay *relay)
 	};
 }
 
+static bool watch_waits(const struct watch *watch)
+{
+	return wh_steady_ns() - watch->since_ns <= watch->patience_ns;
+}
+
 /*
  * Whether the order is stuck. In a queue it may stay for any time, behind others or as an operator
  * wishes, and that is told; where it runs its two servers end it when it stalls, unless one of them
@@ -244,7 +249,7 @@ static bool watch_sees(
 		watch->since_ns = now_ns;
 	snprintf(watch->does, sizeof(watch->does), "%s", does);
 	watch->moved_bytes = moved_bytes;
-	return now_ns - watch->since_ns > watch->patience_ns;
+	return !watch_waits(watch);
 }
 
 /* The order is to end, and another server takes the place of those that have it. */
@@ -293,7 +298,8 @@ static int follow(struct wh_relay *relay, uint64_t job)
 			tell_now(relay, row);
 		is_stuck = row != NULL && watch_sees(&watch, relay, job, row);
 		json_decref(row);
-		if (status != WH_EXIT_OK)
+		/* A server that is restarted goes on with the order. */
+		if (status != WH_EXIT_OK && !(status == WH_EXIT_NETWORK && watch_waits(&watch)))
 			return status;
 		if (is_stuck)
 			return end_stuck(relay, job, &watch);

@@ -629,14 +629,15 @@ static void note_now(void *context, json_t *now)
 	CU_ASSERT_PTR_NOT_NULL(json_object_get(now, "bytes"));
 }
 
-/* Where rows of the order come from; the last one stays. */
+/* Where rows of the order come from; the last one stays. "away": it does not answer. */
 #define SERVER                                                                                     \
 	"#!/bin/sh\ncd %s\ncase $2 in\nadd) echo '{\"job\": 17}';;\ncancel) touch cancelled; "     \
 	"echo {};;\n"                                                                              \
-	"show) head -n1 rows; [ $(wc -l <rows) = 1 ] || sed -i 1d rows;;\nesac\n"
+	"show) row=$(head -n1 rows); [ $(wc -l <rows) = 1 ] || sed -i 1d rows; "                   \
+	"[ \"$row\" != away ] || exit 5; echo \"$row\";;\nesac\n"
 
 /* Passes a shard on by a server that shows these rows of the order. */
-static int relay_by(const char *rows, bool *cancelled, json_t **end)
+static int relay_by(const char *rows, const char *stall, bool *cancelled, json_t **end)
 {
 	struct wh_plan plan = {0};
 	struct tree tree;
@@ -659,8 +660,7 @@ static int relay_by(const char *rows, bool *cancelled, json_t **end)
 	snprintf(own, sizeof(own), "%s/server", tree.root);
 	CU_ASSERT_EQUAL(chmod(own, 0755), 0);
 	strcpy(plan.folder, tree.root);
-	plan.json = json_pack(
-		"{s:s, s:[n], s:[s]}", "path", "to", "shards", "order", "--stall-timeout=20ms");
+	plan.json = json_pack("{s:s, s:[n], s:[s]}", "path", "to", "shards", "order", stall);
 	status = wh_relay_run(&relay);
 	*end = relay.end;
 	snprintf(own, sizeof(own), "%s/cancelled", tree.root);
@@ -673,6 +673,7 @@ static int relay_by(const char *rows, bool *cancelled, json_t **end)
 #define ROW(state, there, moved)                                                                   \
 	"{\"state\":\"" state "\",\"delegated_state\":" there ",\"moved_bytes\":" moved "}\n"
 #define RUNS(moved) ROW("running", "\"running\"", moved)
+#define SHORT       "--stall-timeout=20ms"
 
 /* An order may wait in a queue, and must move where it runs. */
 static void orders_are_watched(void)
@@ -685,15 +686,33 @@ static void orders_are_watched(void)
 	CU_ASSERT_EQUAL(relay_by(ROW("ready", "null", "0") ROW("running", "\"waiting\"", "0")
 					 ROW("running", "\"paused\"", "0") RUNS("1") RUNS("2")
 						 RUNS("3") ROW("done", "null", "3"),
-				&cancelled, &end),
+				SHORT, &cancelled, &end),
 		WH_EXIT_OK);
 	CU_ASSERT_FALSE(cancelled);
 	json_decref(end);
-	CU_ASSERT_EQUAL(relay_by(RUNS("1") RUNS("2"), &cancelled, &end), WH_EXIT_STALLED);
+	CU_ASSERT_EQUAL(relay_by(RUNS("1") RUNS("2"), SHORT, &cancelled, &end), WH_EXIT_STALLED);
 	CU_ASSERT_TRUE(cancelled);
 	CU_ASSERT_STRING_EQUAL(wh_json_text(end, "error"),
 		"job 17 of this host's server has moved nothing for 1.22 s, though it runs; it is "
 		"cancelled");
+	json_decref(end);
+}
+
+/* A server that is restarted goes on with its orders: a second one would bring all of it twice. */
+static void server_is_restarted(void)
+{
+	bool cancelled;
+	json_t *end;
+
+	wh_complain_to_nobody();
+	wh_say_nothing();
+	CU_ASSERT_EQUAL(relay_by(RUNS("1") "away\n" RUNS("2") ROW("done", "null", "3"),
+				"--stall-timeout=1s", &cancelled, &end),
+		WH_EXIT_OK);
+	CU_ASSERT_FALSE(cancelled);
+	json_decref(end);
+	CU_ASSERT_EQUAL(relay_by(RUNS("1") "away\n", SHORT, &cancelled, &end), WH_EXIT_NETWORK);
+	CU_ASSERT_FALSE(cancelled);
 	json_decref(end);
 }
 
@@ -751,6 +770,7 @@ CU_TestInfo wh_tests[] = {
 	{"several sites", several_sites},
 	{"what nodes did", what_nodes_did},
 	{"orders are watched", orders_are_watched},
+	{"a server is restarted", server_is_restarted},
 	{"deadlines", deadlines},
 	{"rates of receivers", rates_of_receivers},
 	CU_TEST_INFO_NULL,
