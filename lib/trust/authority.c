@@ -158,7 +158,7 @@ static int read_folder(struct wh_authority *authority, DIR *entries, const char 
 	uint32_t files = 0;
 	int rc = 0;
 
-	while (rc == 0 && (entry = readdir(entries)) != NULL) {
+	while (rc == 0 && (errno = 0, entry = readdir(entries)) != NULL) {
 		if (!is_taken(entry->d_name))
 			continue;
 		if (++files > WH_AUTHORITY_FILES_MAX)
@@ -168,7 +168,8 @@ static int read_folder(struct wh_authority *authority, DIR *entries, const char 
 		else
 			rc = read_file(authority, path);
 	}
-	return rc;
+	/* What is behind may be a revocation list. */
+	return rc == 0 ? -errno : rc;
 }
 
 int wh_authority_open(

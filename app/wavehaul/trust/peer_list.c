@@ -164,8 +164,15 @@ bool wh_peer_list_read(
 		closedir(entries);
 		return false;
 	}
-	while (good && (entry = readdir(entries)) != NULL)
+	while (good && (errno = 0, entry = readdir(entries)) != NULL)
 		good = read_one(list, folder, entry->d_name, before);
+	if (good && errno != 0) {
+		wh_complain("cannot read the folder of trusted peers, %s, to its end: %s", folder,
+			strerror(errno));
+		wh_peer_list_free(list);
+		keep(list, before);
+		good = false;
+	}
 	closedir(entries);
 	if (list->peers > 0)
 		qsort(list->peer, list->peers, sizeof(list->peer[0]), by_name);
